@@ -8,145 +8,110 @@ var brokerTexts = []textRow{
 
 	// paho.mqtt.golang 1.5.1, packets.ConnErrors and topic.go: CONNACK codes of MQTT 3.1.1,
 	// section 3.2.2.3, where only a server that is unavailable may become available.
-	{permanent, "unacceptable protocol version"},
-	{permanent, "identifier rejected"},
-	{permanent, "bad user name or password"},
-	{permanent, "protocol Violation"},
-	{permanent, "invalid QoS"},
-	{permanent, "invalid Topic; *"},
-	{permanent, "unknown payload type"},
-	{permanent, "no servers defined to connect to"},
+	{permanent, `unacceptable protocol version
+		identifier rejected
+		protocol Violation
+		invalid Topic; *
+		no servers defined to connect to`},
 
 	// stan.go 0.10.4, the comments of its errors. The client does not connect again.
-	{permanent, "stan: connection closed"},
-	{permanent, "stan: invalid subscription"},
-	{permanent, "stan: cannot manually ack in auto-ack mode"},
-	{permanent, "stan: nil message"},
-	{permanent, "stan: not supported by server"},
+	{permanent, `stan: connection closed
+		stan: invalid subscription
+		stan: cannot manually ack in auto-ack mode
+		stan: nil message`},
 
 	// go-beanstalk 0.2.0, err.go and name.go; beanstalkd's protocol.txt.
-	{permanent, "bad command format"},
-	{permanent, "expected CR LF"},
-	{permanent, "name is too long"},
-	{permanent, "name has bad char"},
+	{permanent, `expected CR LF
+		name has bad char`},
 
 	// rabbitmq-stream-go-client 1.8.3, lookErrorCode.
-	{permanent, "Stream Does Not Exist"},
-	{permanent, "Stream Already Exists"},
-	{permanent, "Subscription Id Does Not Exist"},
-	{permanent, "Publisher Does Not Exist"},
-	{permanent, "Precondition Failed"},
-	{permanent, "Authentication Failure"},
-	{permanent, "Authentication Failure Loopback Error"},
-	{permanent, "Virtual Host Access Failure"},
-	{permanent, "Resources Access Refused"},
-	{permanent, "Filtering is not supported by the broker *"},
-	{permanent, "Single Active Consumer is not supported by the broker *"},
-	{permanent, "Message Route not found for the message key"},
+	{permanent, `Stream Does Not Exist
+		Stream Already Exists
+		Subscription Id Does Not Exist
+		Authentication Failure
+		Authentication Failure Loopback Error
+		Virtual Host Access Failure
+		Resources Access Refused
+		Filtering is not supported by the broker *
+		Single Active Consumer is not supported by the broker *
+		Message Route not found for the message key`},
 
 	// cloud.google.com/go/pubsub 1.52.0, the comments of its errors.
-	{permanent, "pubsub: Stop has been called for this topic"},
-	{permanent, "pubsub: Receive already in progress for this subscription"},
-	{permanent, "Topic.EnableMessageOrdering=false, but an OrderingKey was set in Message. *"},
-	{throttled, "pubsub: MaxOutstandingMessages flow controller limit exceeded"},
-	{throttled, "pubsub: MaxOutstandingBytes flow control limit exceeded"},
+	{permanent, `pubsub: Stop has been called for this topic
+		pubsub: Receive already in progress for this subscription
+		Topic.EnableMessageOrdering=false, but an OrderingKey was set in Message. *`},
+	{throttled, `pubsub: MaxOutstandingMessages flow controller limit exceeded
+		pubsub: MaxOutstandingBytes flow control limit exceeded`},
 
 	// azservicebus 1.11.0 and azeventhubs 0.5.0.
 	{permanent, "the EventData could not be added because it is too large for the batch"},
 
 	// zmq4 0.17.0, protocol.go and socket.go.
 	{permanent, "zmq4: invalid address*"},
-	{permanent, "zmq4: bad property"},
-	{permanent, "zmq4: invalid security mechanism"},
-	{permanent, "zmq4: invalid or unsupported security mechanism"},
 
 	// nats.go 1.55.0, nats.go, kv.go, object.go and jserrors.go.
-	{permanent, "nats: key was deleted"},
-	{permanent, "nats: no keys found"},
-	{permanent, "nats: no objects found"},
-	{permanent, "nats: an object already exists with that name"},
-	{permanent, "nats: cannot update meta for a deleted object"},
-	{permanent, "nats: not allowed to link to *"},
-	{permanent, "nats: history limited to a max of 64"},
-	{permanent, "nats: bucket malformed"},
-	{permanent, "nats: bucket required"},
-	{permanent, "nats: bucket not valid key-value store"},
-	{permanent, "nats: config required"},
-	{permanent, "nats: object required"},
-	{permanent, "nats: name is required"},
-	{permanent, "nats: object-store config required"},
-	{permanent, "nats: object-store meta information invalid"},
-	{permanent, "nats: invalid bucket name"},
-	{permanent, "nats: invalid durable name"},
-	{permanent, "nats: invalid queue name"},
-	{permanent, "nats: invalid subscription type"},
-	{permanent, "nats: invalid context"},
-	{permanent, "nats: invalid message or message nil"},
-	{permanent, "nats: message is not bound to subscription/connection"},
-	{permanent, "nats: message was already acknowledged"},
-	{permanent, "nats: context requires a deadline"},
-	{permanent, "nats: secure connection *"},
-	{permanent, "nats: headers not supported by this server"},
-	{permanent, "nats: nkeys not supported by the server"},
-	{permanent, "nats: no echo option not supported by this server"},
-	{permanent, "nats: user callback *"},
-	{permanent, "nats: illegal call on an async subscription"},
-	{permanent, "nats: connection draining"},
-	{throttled, "nats: maximum account active connections exceeded"},
-	{throttled, "nats: server maximum *"},
-	{throttled, "nats: outbound buffer limit exceeded"},
+	{permanent, `nats: key was deleted
+		nats: no objects found
+		nats: an object already exists with that name
+		nats: cannot update meta for a deleted object
+		nats: not allowed to link to *
+		nats: history limited to a max of 64
+		nats: bucket not valid key-value store
+		nats: object-store meta information invalid
+		nats: invalid queue name
+		nats: invalid subscription type
+		nats: message is not bound to subscription/connection
+		nats: message was already acknowledged
+		nats: context requires a deadline
+		nats: secure connection *
+		nats: user callback *
+		nats: illegal call on an async subscription
+		nats: connection draining`},
+	{throttled, `nats: maximum account active connections exceeded
+		nats: server maximum *
+		nats: outbound buffer limit exceeded`},
 	{timeout, "nats: timeout"},
 
 	// franz-go 1.22.2, pkg/kgo/errors.go.
-	{permanent, "client closed"},
-	{permanent, "client is aborting buffered records"},
-	{permanent, "topic purged while buffered"},
-	{permanent, "cannot produce record with no topic and no default topic"},
-	{permanent, "cannot produce record transactionally if not in a transaction"},
-	{permanent, "invalid attempt to begin a transaction with a non-transactional client"},
-	{permanent, "invalid group function call when not assigned a group"},
-	{permanent, "broker is too old; *"},
+	{permanent, `client is aborting buffered records
+		topic purged while buffered
+		cannot produce record with no topic and no default topic
+		cannot produce record transactionally if not in a transaction
+		broker is too old; *`},
 	{timeout, "records have timed out before they were able to be produced"},
 	{throttled, "the maximum amount of records are buffered, cannot buffer more"},
 
 	// kafka-go 0.4.51, writer.go, reader.go and consumergroup.go.
-	{permanent, "writes must NOT set * on kafka.Message"},
-	{permanent, "unavailable when GroupID is *set"},
-	{permanent, "consumer group is closed"},
-	{permanent, "the compression code is invalid or its codec has not been imported"},
+	{permanent, `writes must NOT set * on kafka.Message
+		unavailable when GroupID is *set
+		consumer group is closed
+		the compression code is invalid or its codec has not been imported`},
 
 	// sarama 1.61.1, errors.go and transaction_manager.go.
-	{permanent, "kafka: tried to use a consumer group that was closed"},
-	{permanent, "kafka: decompressed record batch is larger than the configured limit"},
-	{permanent, "kafka: no specific topics to update metadata"},
-	{permanent, "kafka: broker connection already initiated"},
-	{permanent, "transaction manager: you need to add TransactionalID to producer"},
+	{permanent, `kafka: tried to use a consumer group that was closed
+		kafka: no specific topics to update metadata
+		kafka: broker connection already initiated
+		transaction manager: you need to add TransactionalID to producer`},
 	{throttled, "retry buffer full: message discarded to prevent buffer overflow"},
 
 	// amqp091-go 1.16.0, uri.go.
-	{permanent, "AMQP scheme must be *"},
-	{permanent, "URI must not contain whitespace"},
+	{permanent, `AMQP scheme must be *
+		URI must not contain whitespace`},
 
 	// asynq 0.26.0, the comments of its errors.
-	{permanent, "asynq: Server closed"},
-	{permanent, "queue is not empty"},
-	{permanent, "skip retry for the task"},
-	{permanent, "revoke task"},
-	{permanent, "handler not found for task"},
-
-	// Temporal's sdk 1.50.0.
-	{permanent, "schedule with this ID is already registered"},
+	{permanent, `asynq: Server closed
+		queue is not empty
+		skip retry for the task
+		revoke task
+		handler not found for task`},
 
 	// stan.go 0.10.4 and the stream client of RabbitMQ 1.8.3: the message may have been
 	// stored.
 	{unrepeatable, `stan: publish ack timeout
 		Confirmation Timeout Error`},
-	{permanent, `Offset not found
-		Unknown Frame
+	{permanent, `Unknown Frame
 		Already Closed
 		SuperStreamProducerOptions not defined. *
-		SuperStreamConsumerOptions not defined.
-		Environment not defined
 		Producer not found in the SuperStream Producer`},
 
 	// paho.golang 0.23.0: the packet was sent, or will be after the client connects again.
@@ -159,27 +124,20 @@ var brokerTexts = []textRow{
 
 	// watermill 1.5.1; Temporal's sdk 1.50.0, converter; gocron 2; go-quartz 0; pubsub 1.52.0;
 	// zeebe 8; go-nsq 1.1.0.
-	{permanent, `invalid poison queue topic
-		returned output messages in a handler without publisher
-		unable to encode
-		unable to decode
+	{permanent, `returned output messages in a handler without publisher
 		unable to set value
-		unable to find converter
-		type doesn't implement proto.Message
 		not a pointer type
 		type is not *byte
 		__temporal_ is a reserved prefix
 		cannot cancel an UpdateWorkflow operation
 		gocron: With*
 		parse cron expression
-		pubsub: projectID string is empty
 		OAuth credentials cache folder is not a directory, *
 		already connected`},
 
 	// kafka-go 0.4.51; sarama 1.61.1; franz-go 1.22.2.
 	{permanent, `record set contains no records
 		record sequence does not support reset
-		transaction manager: invalid transition attempted
 		transaction manager: cannot transition with a nil error
 		decompressed data would exceed MaxDecompressBatchBytes`},
 
@@ -188,16 +146,11 @@ var brokerTexts = []textRow{
 		numbers < 0
 		empty topic
 		empty namesrv
-		empty group id
 		empty expression
 		consumer group has been created
 		producer group has been created
 		subscribe type is not matched
-		subscribe type should not be blank
-		nameServerAddrs can't be empty.
-		multiple IP addr does not support
-		IP addr error
-		the topic of the messages in one batch should be the same`},
+		IP addr error`},
 }
 
 var brokerTypes = []typeRow{

@@ -4,186 +4,139 @@ package known
 
 var storeTexts = []textRow{
 	// gocql 1.7.0, session.go.
-	{permanent, "no keyspace provided"},
-	{permanent, "gocql: Scan called without calling Next"},
-	{permanent, "keyspace does not exist"},
-	{permanent, "session has been closed"},
-	{permanent, "use statements aren't supported. *"},
-	{permanent, "gocql: query argument length mismatch"},
-	{permanent, "frame length is bigger than the maximum allowed"},
-	{permanent, "too many statements"},
-	{permanent, "no hosts provided"},
-	{permanent, "UDT are not available on protocols less than 3, please update config"},
+	{permanent, `gocql: Scan called without calling Next
+		session has been closed
+		use statements aren't supported. *
+		frame length is bigger than the maximum allowed
+		too many statements
+		UDT are not available on protocols less than 3, please update config`},
 
 	// gocb 2.11.1 with gocbcore 10.8.1, retry.go: the reasons for which the client retries.
-	{permanent, "document exists"},
-	{permanent, "bucket exists"},
-	{permanent, "scope exists"},
-	{permanent, "scope not found"},
-	{permanent, "collection exists"},
-	{permanent, "user exists"},
-	{permanent, "index exists"},
-	{permanent, "dataset exists"},
-	{permanent, "dataset not found"},
-	{permanent, "dataverse exists"},
-	{permanent, "dataverse not found"},
-	{permanent, "view not found"},
-	{permanent, "cas mismatch"},
-	{permanent, "authentication failure - possible reasons *"},
-	{permanent, "an invalid set of credentials was provided"},
-	{permanent, "parsing failure"},
-	{permanent, "encoding failure"},
-	{permanent, "decoding failure"},
-	{permanent, "compilation failure"},
-	{permanent, "feature is not available"},
-	{permanent, "collections are not enabled"},
-	{permanent, "document not locked"},
-	{permanent, "document not json"},
-	{permanent, "value not json"},
-	{permanent, "value invalid"},
-	{permanent, "value too deep"},
-	{permanent, "path exists"},
-	{permanent, "path mismatch"},
-	{permanent, "path invalid"},
-	{permanent, "path too deep"},
-	{permanent, "delta invalid"},
-	{permanent, "durability level not available"},
-	{permanent, "xattr invalid *"},
-	{permanent, "xattr unknown *"},
-	{permanent, "xattr cannot modify virtual attribute"},
-	{permanent, "bucket not flushable"},
-	{permanent, "memdclient closed"},
-	{throttled, "quota limited failure"},
-	{throttled, "job queue full"},
-	{throttled, "queue overflowed"},
+	{permanent, `scope exists
+		collection exists
+		dataset exists
+		dataverse exists
+		authentication failure - possible reasons *
+		parsing failure
+		encoding failure
+		decoding failure
+		compilation failure
+		feature is not available
+		document not locked
+		document not json
+		value not json
+		value invalid
+		value too deep
+		path exists
+		path invalid
+		path too deep
+		delta invalid
+		durability level not available
+		xattr invalid *
+		xattr unknown *
+		xattr cannot modify virtual attribute
+		bucket not flushable
+		memdclient closed`},
+	{throttled, `quota limited failure
+		job queue full
+		queue overflowed`},
 	{unrepeatable, "durability ambiguous"},
 
 	// goleveldb 1.0.0, buntdb 1.3.0, pebble 1.1.5 and blazer 0.7.2: what a closed or a
 	// read-only database refuses.
-	{permanent, "leveldb: closed"},
-	{permanent, "leveldb: read-only mode"},
-	{permanent, "leveldb: iterator released"},
-	{permanent, "leveldb: snapshot released"},
-	{permanent, "leveldb: transaction already closed"},
-	{permanent, "database closed"},
-	{permanent, "tx closed"},
-	{permanent, "tx not writable"},
-	{permanent, "tx is iterating"},
-	{permanent, "invalid sync policy"},
-	{permanent, "pebble: closed"},
-	{permanent, "pebble: read-only"},
-	{permanent, "pebble: batch not indexed"},
+	{permanent, `leveldb: closed
+		leveldb: read-only mode
+		leveldb: snapshot released
+		leveldb: transaction already closed
+		tx not writable
+		tx is iterating
+		pebble: closed
+		pebble: read-only
+		pebble: batch not indexed`},
 
 	// gorqlite, conn.go and write.go: SQLite's texts of violated constraints.
-	{permanent, "gorqlite: connection is closed"},
-	{permanent, "UNIQUE constraint failed: *"},
-	{permanent, "NOT NULL constraint failed: *"},
-	{permanent, "CHECK constraint failed: *"},
-	{permanent, "FOREIGN KEY constraint failed"},
-	{permanent, "near \"*\": syntax error"},
+	{permanent, `gorqlite: connection is closed
+		UNIQUE constraint failed: *
+		NOT NULL constraint failed: *
+		CHECK constraint failed: *
+		FOREIGN KEY constraint failed
+		near "*": syntax error`},
 
 	// migrate 4.20.1, migrate.go; goose 3.29.0, provider_errors.go.
-	{permanent, "no change"},
-	{permanent, "no migration"},
-	{permanent, "version must be >= -1"},
-	{permanent, "no migrations found"},
-	{permanent, "no migration files found"},
-	{permanent, "no current version found"},
-	{permanent, "no next version found"},
-	{permanent, "version not found"},
-	{permanent, "migration already applied"},
-	{permanent, "migration not applied"},
+	{permanent, `no change
+		no migration
+		no migrations found
+		migration already applied
+		migration not applied`},
 
 	// go-pg 10.11.0, internal/error.go; bun's pgdriver 1.2.18.
-	{permanent, "pg: multiple rows in result set"},
-	{permanent, "pg: transaction has already been committed or rolled back"},
-	{permanent, "pg: database is closed"},
-	{permanent, "pg: statement is closed"},
+	{permanent, `pg: multiple rows in result set
+		pg: transaction has already been committed or rolled back`},
 
 	// rueidis 1.0.79 and valkey-go 1.0.79.
-	{permanent, "dedicated client should not be used after recycled"},
-	{permanent, "MSETNX: no key was set"},
-	{permanent, "cache unmarshal error"},
-	{permanent, "unknown redis mode*"},
+	{permanent, `cache unmarshal error
+		unknown redis mode*`},
 
 	// bigcache 3.1.0, freecache 1.2.7, go-redis/cache 9.0.0.
 	{permanent, "entry is bigger than max shard size"},
-	{permanent, "The key is larger than 65535"},
-	{permanent, "The entry size is larger than 1/1024 of cache size"},
-	{permanent, "cache: key is missing"},
 
 	// blob stores: gocloud.dev 0.47.0, gcerrors; storj.io/uplink 1.14.5, the comments of its
 	// errors; go-sdk of Qiniu 7.11.0.
-	{permanent, "bucket name invalid"},
-	{permanent, "bucket not empty"},
-	{permanent, "object key invalid"},
-	{permanent, "upload ID invalid"},
-	{permanent, "upload done"},
-	{permanent, "storage limit exceeded"},
-	{permanent, "segments limit exceeded"},
-	{permanent, "bucket not exist"},
-	{permanent, "SAS can only be signed with a SharedKeyCredential"},
+	{permanent, `bucket name invalid
+		bucket not empty
+		object key invalid
+		upload ID invalid
+		upload done
+		storage limit exceeded
+		segments limit exceeded
+		SAS can only be signed with a SharedKeyCredential`},
 
 	// bbolt 1.5.0 and badger 4.9.6, errors.go.
-	{permanent, "database not open"},
-	{permanent, "database is in read-only mode"},
-	{permanent, "bucket name required"},
-	{permanent, "key required"},
-	{permanent, "incompatible value"},
-	{permanent, "the source and target *"},
-	{permanent, "DB Closed"},
-	{permanent, "Txn is too big to fit into one request"},
-	{permanent, "No sets or deletes are allowed in a read-only transaction"},
-	{permanent, "This transaction has been discarded. Create a new one"},
-	{permanent, "Key cannot be empty"},
-	{permanent, "Key is using *"},
-	{permanent, "Encryption key*"},
-	{permanent, "manifest has *"},
-	{permanent, "Cannot run value log GC when DB is opened in *"},
-	{permanent, "Value log GC attempt didn't result in any cleanup"},
+	{permanent, `database not open
+		database is in read-only mode
+		the source and target *
+		Txn is too big to fit into one request
+		No sets or deletes are allowed in a read-only transaction
+		This transaction has been discarded. Create a new one
+		Key is using *
+		Encryption key*
+		manifest has *
+		Cannot run value log GC when DB is opened in *
+		Value log GC attempt didn't result in any cleanup`},
 
 	// mongo-driver 2.10.0, mongo/errors.go, x/mongo/driver/session and topology.
-	{permanent, "client is disconnected"},
-	{permanent, "topology is closed"},
-	{permanent, "ended session was used"},
-	{permanent, "no transaction started"},
-	{permanent, "transaction already in progress"},
-	{permanent, "cannot call *Transaction after calling *Transaction"},
-	{permanent, "document is nil"},
-	{permanent, "must provide at least one element in input slice"},
-	{permanent, "must provide a non-empty slice"},
-	{permanent, "multiple indexes would be dropped"},
-	{permanent, "file with given parameters not found"},
-	{permanent, "the provided hex string is not a valid ObjectID"},
-	{permanent, "this MongoDB deployment does not support retryable writes. *"},
+	{permanent, `client is disconnected
+		topology is closed
+		ended session was used
+		no transaction started
+		transaction already in progress
+		cannot call *Transaction after calling *Transaction
+		multiple indexes would be dropped
+		this MongoDB deployment does not support retryable writes. *`},
 	{unrepeatable, "unacknowledged write"},
 
 	// go-sql-driver/mysql 1.10.1, errors.go and dsn.go; pq 1.12.3; pgx 5.12.0.
-	{permanent, "invalid DSN: *"},
-	{permanent, "this user requires *"},
-	{permanent, "MySQL server does not support required protocol 41+"},
-	{permanent, "TLS requested but server does not support TLS"},
-	{permanent, "pq: SSL is not enabled on the server"},
-	{permanent, "pq: COPY is only allowed inside a transaction"},
-	{permanent, "pq: could not detect default username; *"},
-	{permanent, "pq: private key has *"},
-	{permanent, "pq: ListenerConn has been closed"},
+	{permanent, `invalid DSN: *
+		this user requires *
+		pq: COPY is only allowed inside a transaction
+		pq: could not detect default username; *
+		pq: private key has *
+		pq: ListenerConn has been closed`},
 
 	// raft 1.8.0, zk 1.0.4, gomemcache, go-redis 9.23.0.
-	{permanent, "raft is already shutdown"},
-	{permanent, "bootstrap only works on new clusters"},
-	{permanent, "nothing new to snapshot"},
-	{permanent, "operation not supported with current protocol version"},
-	{permanent, "node is not a voter"},
-	{permanent, "zk: trying to acquire a lock twice"},
-	{permanent, "zk: not locked"},
-	{permanent, "memcache: compare-and-swap conflict"},
-	{permanent, "redis: Watch requires *"},
+	{permanent, `raft is already shutdown
+		bootstrap only works on new clusters
+		nothing new to snapshot
+		node is not a voter
+		zk: trying to acquire a lock twice
+		zk: not locked
+		memcache: compare-and-swap conflict
+		redis: Watch requires *`},
 
 	// clickhouse-go 2.50.0, clickhouse.go.
-	{permanent, "clickhouse: batch has already been sent"},
-	{permanent, "clickhouse: batch is invalid. check appended data is correct"},
-	{permanent, "clickhouse: no valid address supplied"},
+	{permanent, `clickhouse: batch has already been sent
+		clickhouse: batch is invalid. check appended data is correct
+		clickhouse: no valid address supplied`},
 	{timeout, "clickhouse: acquire conn timeout. *"},
 
 	// gorm 1.31.2, errors.go; ent 0.14.5, privacy; xorm 1.4.3; goqu 9.19.0; squirrel 1.5.4;
@@ -193,25 +146,16 @@ var storeTexts = []textRow{
 		empty slice found
 		preload is not allowed when count is used
 		ent/privacy: deny rule
-		Record does not exist
-		Table not found
 		Params type error
-		A point to a slice is needed
 		mp should be a * pointer
 		It's impossible to rollback this migration
 		No migration defined
-		Could not find last runned migration
-		Delete action needs at least one condition
-		object should not be nil
 		no element on slice when insert
 		cannot run; no Runner set (RunWith)
-		cannot QueryRow; Runner is not a QueryRower
-		DB does not support Context
 		scany: no row was found
 		no stream entries
 		dynamo: no item found
-		dynamo: too many items
-		dynamo: no input items`},
+		dynamo: too many items`},
 
 	// redsync 4.18.1 and redislock 0.9.4: a lock that is not held any more cannot be extended
 	// or released, and one that others hold may be released.
@@ -222,24 +166,17 @@ var storeTexts = []textRow{
 		redsync: failed to acquire lock`},
 
 	// migrate 4.20.1, its drivers and sources; atlas 0.32.1, sql/migrate; goose 3.29.0, lock.
-	{permanent, `no config
-		no database name
-		no schema/database name
-		database is dirty
+	{permanent, `database is dirty
 		can't unlock, as not currently locked
 		unable to release already released lock
 		failed to append PEM
 		both x-advisory-lock-timeout-interval and *
-		both password and useMsi=true were passed
 		no directory
-		no access token
-		no password/app password
 		not a checkpoint file
 		no checkpoint found
 		checksum file format invalid
 		sql/migrate: no plan for matched states
 		sql/migrate: no pending migration files
-		sql/sqlclient: driver does not support changing connected schema
 		lock not implemented`},
 	{transient, `can't acquire lock
 		unable to obtain lock
@@ -249,12 +186,9 @@ var storeTexts = []textRow{
 	// rueidis and valkey-go 1.0.79, rueidislock; go-redis 9.23.0, autopipeline.go.
 	{permanent, `ReplicaOnly conflicts with *
 		either set ReplicaSelector or ReadNodeSelector, not both
-		a command should not be built twice
-		a command should be finished by calling Build() or Cache()
-		client side caching for scripting only supports numkeys=1
-		* does not support SUBSCRIBE/PSUBSCRIBE/SSUBSCRIBE mixed with other *
+		rueidis does not support SUBSCRIBE/*
+		valkey does not support SUBSCRIBE/*
 		no SendToReplicas provided for standalone client with replicas
-		locker closed
 		invalid pool type
 		redis: Submit requires *
 		redis: FDPipelined *`},
@@ -269,7 +203,6 @@ var storeTexts = []textRow{
 		user id is required to login with krb5 *
 		failed to create krb5 client from login parameters
 		all fields mustn't skip
-		wrong tvp name
 		the number of elements in columnStr and tvpFieldIndexes do not align
 		cannot be marshaled
 		no digit found
@@ -283,29 +216,22 @@ var storeTexts = []textRow{
 
 	// mongo-driver 2.10.0 and 1.17.10, mongo, bsoncore and gridfs; neo4j-go-driver 5.28.4;
 	// gocql 1.7.0; gocb 2.11.1; rethinkdb-go 6.2.1.
-	{permanent, `cannot provide resume functionality when the resume token is missing
-		cursor is nil
+	{permanent, `cursor is nil
 		files collection document does not contain *
 		EOF missing one or more chunks
 		chunk size does not match expected size
 		chunk index does not match expected index
 		stream is closed or aborted
 		session was not created by this client
-		empty key provided
-		element not found
 		element is missing *
 		document or array end is missing null byte
-		end of document
 		out of bounds
 		nil reader
 		non-pointer provided to LookupDecoder
-		The provided type is not an interface
 		cannot perform a decoder lookup on <nil>
 		loadBalanced cannot be set to true if *
 		srvMaxHosts cannot be a positive value if *
 		read preference in a transaction must be primary
-		transactions do not support unacknowledged write concerns
-		transactions are not supported in snapshot sessions
 		a write concern cannot have both w=0 and j=true
 		write concern *w* field cannot be a negative number
 		a negative value was provided for MaxTime on an operation
@@ -318,20 +244,17 @@ var storeTexts = []textRow{
 		bucket already selected
 		no supported authentication mechanisms
 		planning failure
-		link not found
 		eventing function compilation failure
 		eventing function identical keyspace
 		commit is not allowed in the current transaction state
 		rollback is not allowed in the current transaction state
 		no result was available
 		cluster closed
-		The result does not contain any more rows
-		no more items in iterator`},
+		The result does not contain any more rows`},
 	{unrepeatable, "execution result undetermined"}, // of tikv's client-go 2.0.4
 
 	// etcd's client 3.7.3 and raft 3.7.0; hashicorp/raft 1.8.0; zk 1.0.4; juju.
 	{permanent, `etcdclient: old cluster version
-		Username/Password and Token configurations are mutually exclusive
 		mutex: session is expired
 		mutex: lock has already been released
 		election: not leader
@@ -341,7 +264,6 @@ var storeTexts = []textRow{
 		requested index is older than the existing snapshot
 		transport shutdown
 		append pipeline closed
-		log not found
 		attempts to perform a reconfiguration operation when *
 		zk: unhandled field type
 		zk: encode/decode expect *
@@ -355,10 +277,7 @@ var storeTexts = []textRow{
 		Log truncate required to run DB. *
 		database isn't correctly mapped
 		free pages are not pre-loaded
-		database reached maximum size
 		leveldb/*: iterator released
-		leveldb/table: reader released
-		leveldb/storage: closed
 		leveldb: resource already relesed
 		log corrupt
 		log closed
@@ -367,7 +286,6 @@ var storeTexts = []textRow{
 		This Key already exists in this bolthold for this type
 		This value cannot be written due to the unique constraint on the field
 		scorch closed
-		unknown storage type
 		unknown budget currency
 		Iterator is in invalid state. *
 		otter: the entry was not found in the data source`},
@@ -375,7 +293,6 @@ var storeTexts = []textRow{
 	// minio-go 7.4.1, gocloud.dev 0.47.0, cos-go-sdk 0.7.70, hdfs 2.4.0; rclone 1.76.0,
 	// fs/fs.go; go-elasticsearch 8 and 9, elastic-transport-go 8.9.0.
 	{permanent, `invalid ARN format*
-		no notification configuration matched
 		RDMA *
 		Variable has been Closed
 		The Getobject Key is illegal
@@ -397,7 +314,6 @@ var storeTexts = []textRow{
 		recursive directory listing not available
 		max transfer * reached as set by *
 		bucket already deleted
-		bulk indexer is closed
 		elastictransport is *closed
 		cannot build path, check for missing path parameters`},
 	{transient, "replication in progress"},
