@@ -254,7 +254,7 @@ var endings = [...]string{
 	" too low", " too small", " out of range", " out of bounds", " overflow", " not valid", " is invalid", " malformed", " already exists", " already exist", " already registered",
 	" already defined", " already initialized", " already known", " already committed", " already processed", " already joined", " already set",
 	" already open", " already opened", " not authenticated", " not logged in", " is expired", " has expired", "no rows in result set",
-	" needed", " not configured", " is missing", " is empty",
+	" needed", " not configured", " to be set", " is missing", " is empty",
 	"key exists", "document exists", "bucket exists", "index exists", "user exists", "object exists", "destination exists",
 }
 

@@ -66,7 +66,15 @@ const transactionFaults = `
 		blob transaction missing blob hashes
 		blob transaction of type create`
 
-var localTypes = []typeRow{}
+var localTypes = []typeRow{
+	// go-git 5.19.3, plumbing/error.go and remote.go.
+	{permanent, "github.com/go-git/go-git/plumbing.PermanentError"},
+	{permanent, "github.com/go-git/go-git.NoMatchingRefSpecError"},
+	// open-policy-agent/opa 1.22.2: policies that do not compile, and inputs that do not fit.
+	{permanent, "github.com/open-policy-agent/opa/ast.Errors"},
+	{permanent, "github.com/open-policy-agent/opa/ast.Error"},
+	{permanent, "github.com/open-policy-agent/opa/loader.Errors"},
+}
 
 var localFields = []fieldRow{
 	// chromedp/cdproto: JSON-RPC 2.0, and URLs that the browser does not accept. Nodes and

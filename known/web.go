@@ -56,6 +56,9 @@ var webTexts = []textRow{
 }
 
 var webTypes = []typeRow{
+	// twilio-go 1.31.0, client/error.go; gorilla/websocket 1.5.3, server.go.
+	{permanent, "github.com/twilio/twilio-go/client.KeyError"},
+	{permanent, "github.com/gorilla/websocket.HandshakeError"},
 	// spf13/viper 1.21.0: neither a remote store nor a file that is being replaced.
 	{permanent, "github.com/spf13/viper.ConfigFileNotFoundError"},
 	{permanent, "github.com/spf13/viper.UnsupportedConfigError"},
@@ -70,6 +73,9 @@ var webTypes = []typeRow{
 }
 
 var webFields = []fieldRow{
+	// gobwas/ws 1.4.0, errors.go: a handshake's status. openai-go 3.96.0, packages/websocket.
+	{byStatus, "github.com/gobwas/ws.StatusError", "", ""},
+	{unrepeatable, "github.com/openai/openai-go/packages/websocket.DeliveryError", "MayHaveBeenSent", "true"},
 	// go-openapi/errors 0.22.9 and labstack/echo 4.16.0.
 	{byStatus, "github.com/go-openapi/errors.apiError", "code", ""},
 	{byStatus, "github.com/labstack/echo.BindingError", "HTTPError.Code", ""},

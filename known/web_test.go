@@ -4,7 +4,10 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/errfacts"
 )
 
 func TestWeb(t *testing.T) {
@@ -15,4 +18,16 @@ func TestWeb(t *testing.T) {
 		{"jwt, clocks", errors.New("token used before issued"), retry.ClassUnknown},
 		{"GitLab", errors.New("cannot block a user that is already blocked by LDAP synchronization"), retry.ClassPermanent},
 	})
+	const gobwas, openai = "github.com/gobwas/ws.StatusError", "github.com/openai/openai-go/packages/websocket.DeliveryError"
+	type deliveryError struct {
+		MayHaveBeenSent bool
+		error
+	}
+	checkForeign(t, []foreignCase{
+		{openai, deliveryError{MayHaveBeenSent: true}, unrepeatable},
+		{openai, deliveryError{}, none},
+	})
+	_, types := index()
+	class, _ := classIn(types[gobwas], number(403))
+	assert.Equal(t, errfacts.Permanent, class)
 }
