@@ -71,6 +71,35 @@ var brokerTexts = []textRow{
 		nats: server maximum *
 		nats: outbound buffer limit exceeded`},
 	{timeout, "nats: timeout"},
+	{permanent, `nats: argument needs to be a channel type
+		nats: bucket name already in use
+		nats: cannot acknowledge a message for a consumer with AckNone policy
+		nats: cannot pull subscribe to push based consumer
+		nats: cannot run concurrent processing using ordered consumer
+		nats: cannot set user info callback and user/pass
+		nats: connection is not tls
+		nats: consumer deleted
+		nats: consumer is already consuming
+		nats: consumer name already in use
+		nats: consumer is not a *
+		nats: context and timeout can not both be set
+		nats: end of data reached
+		nats: invalid stream name
+		nats: jetstream context closed
+		nats: key revision mismatch
+		nats: maximum messages delivered
+		nats: must use pull subscribe to bind to pull based consumer
+		nats: nkey defined without a signature handler
+		nats: no stream matches subject
+		nats: not a jetstream message
+		nats: object-store requires at least server version *
+		nats: ordered consumer initialized as *
+		nats: subject does not match consumer
+		nats: subscription closed
+		nats: timeout invalid
+		nats: token and token handler both set
+		nats: websocket connection headers already set`},
+	{unrepeatable, "nats: timeout waiting for ack"}, // of a message that was published
 
 	// franz-go 1.22.2, pkg/kgo/errors.go.
 	{permanent, `client is aborting buffered records
@@ -135,6 +164,14 @@ var brokerTexts = []textRow{
 		OAuth credentials cache folder is not a directory, *
 		already connected`},
 
+	// river 0.51.1, its drivers and rivermigrate; asynq 0.26.0, periodic tasks.
+	{permanent, `river: client not found in context, *
+		river: resumable *
+		MetadataSet must be called within *
+		missing database driver *
+		a nil job was returned, nothing to insert
+		no jobs to insert`},
+
 	// kafka-go 0.4.51; sarama 1.61.1; franz-go 1.22.2.
 	{permanent, `record set contains no records
 		record sequence does not support reset
@@ -177,6 +214,12 @@ var brokerTypes = []typeRow{
 	{permanent, "go.temporal.io/sdk/internal.ChildWorkflowExecutionAlreadyStartedError"},
 	{permanent, "go.temporal.io/sdk/internal.ActivityNotRegisteredError"},
 	{permanent, "go.temporal.io/sdk/internal.QueryRejectedError"},
+	{permanent, "go.temporal.io/api/serviceerror.ActivityExecutionAlreadyStarted"},
+	{permanent, "go.temporal.io/api/serviceerror.NexusOperationExecutionAlreadyStarted"},
+	{permanent, "go.temporal.io/api/serviceerror.WorkflowExecutionAlreadyStarted"},
+	{permanent, "go.temporal.io/api/serviceerror.CancellationAlreadyRequested"},
+	{permanent, "go.temporal.io/api/serviceerror.NewerBuildExists"},
+	{permanent, "go.temporal.io/api/serviceerror.QueryFailed"},
 	{permanent, "go.temporal.io/sdk/internal.ContinueAsNewError"},
 	{permanent, "go.temporal.io/sdk/internal.UnknownExternalWorkflowExecutionError"},
 	{permanent, "go.temporal.io/sdk/internal.InvalidVersioningOverrideError"},
@@ -227,6 +270,10 @@ var brokerFields = []fieldRow{
 	// cloudevents/sdk-go 2.16.2, protocol/http.Result.
 	{byStatus, "github.com/cloudevents/sdk-go/protocol/http.Result", "StatusCode", ""},
 
+	// nats.go 1.55.0: the server sends status 500 with these codes about a consumer's filters.
+	{permanent, "github.com/nats-io/nats.go.APIError", "ErrorCode", natsFilters},
+	{permanent, "github.com/nats-io/nats.go/jetstream.APIError", "ErrorCode", natsFilters},
+
 	// Reason codes of MQTT 5, sections 2.4 and 3.2.2.2: autopaho of paho.golang 0.23.0 and
 	// mochi-mqtt 2.
 	{throttled, "github.com/eclipse/paho.golang/autopaho.ConnackError", "ReasonCode", mqttLimits},
@@ -246,6 +293,7 @@ var brokerFields = []fieldRow{
 }
 
 const (
+	natsFilters  = "10136|10137|10138|10139"
 	mqttLimits   = "137|151|159"
 	mqttRefusals = "129|130|132|133|134|135|138|140|143|144|148|149|153|154|155|157|158|161|162"
 )

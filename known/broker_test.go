@@ -89,7 +89,7 @@ type (
 
 // TestStored: the broker may have stored a message that it has not acknowledged in time.
 func TestStored(t *testing.T) {
-	for _, text := range []string{"stan: publish ack timeout", "Confirmation Timeout Error", "error after packet added to state"} {
+	for _, text := range []string{"nats: timeout waiting for ack", "stan: publish ack timeout", "Confirmation Timeout Error", "error after packet added to state"} {
 		want := retry.Verdict{Class: retry.ClassTransient, Unrepeatable: true}
 		assert.Equal(t, want, Classifier{}.Classify(fmt.Errorf("publish: %w", errors.New(text))), text)
 	}

@@ -35,12 +35,11 @@ func ofOne(err error) errfacts.Class {
 		t = t.Elem()
 	}
 	path := t.PkgPath()
-	switch err.(type) {
-	case errfacts.Unwrapper, errfacts.TreeUnwrapper:
+	if !isLeaf(err) {
 		if path == "fmt" || path == "errors" || strings.HasSuffix(path, "pkg/errors") {
 			return errfacts.Unknown // the wrapped errors decide
 		}
-	default:
+	} else {
 		text, _ := errfacts.Guarded(err.Error)
 		if isParser(withoutVersion(path)) && !strings.Contains(text, "checksum") {
 			return errfacts.Permanent

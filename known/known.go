@@ -147,9 +147,7 @@ func classOfText(text string) (c errfacts.Class, unrepeatable, ok bool) {
 // of errors.New. It is for errors about which nothing else is known.
 func ofOtherTypes(err error) (c errfacts.Class, unrepeatable bool) {
 	for e := range errfacts.All(err) {
-		switch e.(type) {
-		case errfacts.Unwrapper, errfacts.TreeUnwrapper:
-		default:
+		if isLeaf(e) {
 			text, _ := errfacts.Guarded(e.Error)
 			if c, unrepeatable, ok := classOfText(text); ok {
 				return c, unrepeatable
@@ -157,6 +155,19 @@ func ofOtherTypes(err error) (c errfacts.Class, unrepeatable bool) {
 		}
 	}
 	return errfacts.Unknown, false
+}
+
+// isLeaf reports whether err wraps no error. Its type may have a method Unwrap nevertheless.
+func isLeaf(err error) bool {
+	switch e := err.(type) {
+	case errfacts.Unwrapper:
+		inner, _ := errfacts.Guarded(e.Unwrap)
+		return inner == nil
+	case errfacts.TreeUnwrapper:
+		inner, _ := errfacts.Guarded(e.Unwrap)
+		return len(inner) == 0
+	}
+	return true
 }
 
 // rowsByType caches the results of rowsOf, by reflect.Type.

@@ -191,7 +191,12 @@ var storeTexts = []textRow{
 		no SendToReplicas provided for standalone client with replicas
 		invalid pool type
 		redis: Submit requires *
-		redis: FDPipelined *`},
+		redis: FDPipelined *
+		redis: * is not allowed *
+		redis: no commands to aggregate
+		redis: invalid cursor ID type
+		redis: FT.CURSOR command requires *
+		redis: Wait on a zero AutoFuture`},
 	{throttled, "redis: autopipeline: queue full *"},
 
 	// pgx 5.12.0, pq 1.12.3, go-mssqldb 1.11.2, godror 0.40.4, clickhouse-go 2.50.0.
@@ -209,6 +214,21 @@ var storeTexts = []textRow{
 		not collection
 		not exist
 		out of range
+		pq: only text format supported for COPY
+		pg: Model(nil)
+		pg: end of hstore
+		pg: end of composite
+		pg: listener is closed
+		bun: Model(nil)
+		bun: string contains a NUL byte (0x00)
+		sqlite: statement has *
+		no LastInsertId available after the empty statement
+		no RowsAffected available after the empty statement
+		nothing to migrate
+		not a DuckDB driver connection
+		data chunks cannot exceed *
+		cannot write to a NULL column
+		mismatch between the column types and names
 		clickhouse: invalid retry, batch not sent yet
 		clickhouse [bind]: mixed named, *
 		clickhouse: cluster secret *
@@ -251,6 +271,15 @@ var storeTexts = []textRow{
 		no result was available
 		cluster closed
 		The result does not contain any more rows`},
+	{permanent, `can not specify tags, max staleness, or hedge with mode primary
+		cannot create a ValueWriter from a nil io.Writer
+		float64 can only be truncated to a lower precision type when *
+		firestore: write in read-only transaction
+		firestore: read after write in transaction
+		firestore: nested transaction
+		firestore: nil DocumentRef
+		firestore: ID in DocumentRef contains *
+		firestore: * available only after the iterator reaches the end`},
 	{unrepeatable, "execution result undetermined"}, // of tikv's client-go 2.0.4
 
 	// etcd's client 3.7.3 and raft 3.7.0; hashicorp/raft 1.8.0; zk 1.0.4; juju.
@@ -293,7 +322,7 @@ var storeTexts = []textRow{
 	// minio-go 7.4.1, gocloud.dev 0.47.0, cos-go-sdk 0.7.70, hdfs 2.4.0; rclone 1.76.0,
 	// fs/fs.go; go-elasticsearch 8 and 9, elastic-transport-go 8.9.0.
 	{permanent, `invalid ARN format*
-		RDMA *
+		RDMA support not compiled in *
 		Variable has been Closed
 		The Getobject Key is illegal
 		can't * object - incompatible remotes
@@ -559,4 +588,12 @@ var storeFields = []fieldRow{
 	// mgo, session.go: the server's codes.
 	{permanent, "github.com/globalsign/mgo.LastError", "Code", "2|9|13|14|121|11000|11001|12582"},
 	{permanent, "github.com/globalsign/mgo.QueryError", "Code", "2|9|13|14|26|48|59|121|11000|11001|12582"},
+
+	// duckdb-go 2, errors.go, with the numbers of duckdb.h.
+	{transient, "github.com/duckdb/duckdb-go.Error", "Type", "10"},
+	{permanent, "github.com/duckdb/duckdb-go.Error", "Type", duckDBMistakes},
+	{transient, "github.com/marcboeker/go-duckdb.Error", "Type", "10"},
+	{permanent, "github.com/marcboeker/go-duckdb.Error", "Type", duckDBMistakes},
 }
+
+const duckDBMistakes = "1|2|3|5|6|7|8|11|12|13|14|15|18|22|23|24|26|27|32|34|35|36|39|42"

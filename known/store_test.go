@@ -32,6 +32,7 @@ func TestStore(t *testing.T) {
 		{"mongo, server selection", errors.New("server selection timeout"), retry.ClassUnknown},
 		{"rclone, incompatible", errors.New("can't copy object - incompatible remotes"), retry.ClassPermanent},
 		{"another type", leaf{"log corrupt"}, retry.ClassPermanent},
+		{"another type, general", leaf{"stream name must not be empty"}, retry.ClassPermanent},
 		{"another type, unknown", leaf{"log busy"}, retry.ClassUnknown},
 	})
 	const (
@@ -77,6 +78,9 @@ func TestStore(t *testing.T) {
 		{"github.com/rqlite/gorqlite.StatementError", message{Message: "UNIQUE constraint failed: t.a"}, permanent},
 		{"github.com/rqlite/gorqlite.StatementError", message{Message: "database is locked"}, none},
 		{"github.com/globalsign/mgo.QueryError", snowflakeError{Code: 13}, permanent},
+		{"github.com/duckdb/duckdb-go.Error", duckDBError{Type: 10}, transient},
+		{"github.com/duckdb/duckdb-go.Error", duckDBError{Type: 18}, permanent},
+		{"github.com/duckdb/duckdb-go.Error", duckDBError{Type: 28}, none},
 		{"github.com/globalsign/mgo.QueryError", snowflakeError{Code: 10107}, none},
 		{"github.com/couchbase/gocb.TransactionCommitAmbiguousError", leaf{"ambiguous"}, unrepeatable},
 		{"gopkg.in/rethinkdb/rethinkdb-go.RQLOpIndeterminateError", leaf{"unknown"}, unrepeatable},
@@ -87,6 +91,7 @@ func TestStore(t *testing.T) {
 type leaf struct{ text string }
 
 func (l leaf) Error() string { return l.text }
+func (leaf) Unwrap() error   { return nil }
 
 type (
 	aerospikeError struct {
@@ -105,6 +110,10 @@ type (
 	milvusError struct {
 		errCode   int32
 		retriable bool
+		error
+	}
+	duckDBError struct {
+		Type int
 		error
 	}
 	oraErr struct {
