@@ -35,12 +35,11 @@ func ofOne(err error) errfacts.Class {
 		t = t.Elem()
 	}
 	path := t.PkgPath()
-	switch err.(type) {
-	case errfacts.Unwrapper, errfacts.TreeUnwrapper:
+	if !isLeaf(err) {
 		if path == "fmt" || path == "errors" || strings.HasSuffix(path, "pkg/errors") {
 			return errfacts.Unknown // the wrapped errors decide
 		}
-	default:
+	} else {
 		text, _ := errfacts.Guarded(err.Error)
 		if isParser(withoutVersion(path)) && !strings.Contains(text, "checksum") {
 			return errfacts.Permanent
@@ -122,7 +121,7 @@ func ofText(text string) errfacts.Class {
 	if has(remote) {
 		return errfacts.Transient
 	}
-	if prefix, _, found := strings.Cut(text, ":"); found && !strings.Contains(prefix, " ") && isParser(prefix) || contains(text, loose[:]) || isMissing(words) {
+	if prefix, _, found := strings.Cut(text, ":"); found && !strings.Contains(prefix, " ") && isParser(prefix) || contains(text, loose[:]) || has(mistakes) || isMissing(words) {
 		return errfacts.Permanent
 	}
 	if hasSuffix(text, endings[:]) {
@@ -134,7 +133,7 @@ func ofText(text string) errfacts.Class {
 			continue
 		}
 		switch words[0] {
-		case "malformed", "missing", "illegal", "incompatible", "unrecognized", "duplicate":
+		case "malformed", "missing", "illegal", "incompatible", "unrecognized", "duplicate", "negative", "nil", "both", "either":
 			return errfacts.Permanent
 		case "unknown", "bad", "wrong", "incorrect", "unexpected", "no", "empty":
 			if slices.ContainsFunc(words[1:min(len(words), 4)], func(word string) bool { return things[word] }) {
@@ -201,7 +200,7 @@ var certain = [...]string{
 var passing = setOf("timeout timeouts timed deadline temporary temporarily transient unavailable available retry retries retryable " +
 	"retried again busy closing shutdown shutting stopped stopping down reset broken lock locked locks leader election ready progress " +
 	"pending many overload overloaded rate quota capacity full exhausted lost unreachable stale yet canceled cancelled aborted " +
-	"interrupted interrupt wait waiting alive healthy lease concurrent concurrently conflict conflicting modified changed revision etag resync " +
+	"interrupted interrupt wait waiting while until during currently alive healthy lease concurrent concurrently conflict conflicting modified changed revision etag resync " +
 	"rebalance restart refresh reconnect reload internal gateway checksum checksums crc nonce unknown_error eof handshake")
 
 // firm lists phrases that decide even if the text is about a server.
@@ -236,16 +235,20 @@ var things = setOf("field fields type types command option options flag format k
 	"such credentials permission permissions rows result results documents records path url uri file files filename end attribute operator keyword symbol " +
 	"name id config configuration hash line string input version index certificate domain value values")
 
+// mistakes lists words of mistakes in a program, its configuration or its data.
+var mistakes = setOf("ambiguous deprecated reserved prohibited oversized undefined unregistered malformed illegal misconfigured unhandled " +
+	"unqualified untrusted unencrypted duplicated")
+
 // loose lists phrases that decide if the text is not about a server, and endings those that
 // do so at its end.
 var loose = [...]string{
 	"cannot parse", "can't parse", "could not parse", "failed to parse", "unable to parse", "error parsing", "can't decode", "cannot decode",
 	"could not decode", "failed to decode", "unable to decode", "unable to encode", "cannot encode", "failed to encode", "failed to unmarshal",
 	"can't convert", "cannot convert", "error converting", "could not decrypt", "failed to decrypt", "cannot be decrypted", "unable to authenticate",
-	"expected a ", "expected an ", "expects a ", "expects an ", "must be ", "must begin", "must start with", "must end with", "should be ", "should not ", "can't use ", "cannot use ", "cannot specify ",
-	"at least one ", "only one ", "exactly one ", "is only valid", "verification failed",
+	"expected a ", "expected an ", "expects ", "must ", "should be ", "should not ", "can't use ", "cannot use ", "cannot specify ",
+	"at least one ", "only one ", "exactly one ", "only valid", "can only ", "may only ", "verification failed", "verification error",
 	"no such table", "no such column", "no such file", "could not resolve to a ", // of GitHub's GraphQL
-	"not a valid ", "not valid for", " is not a ", " is not an ", "size exceed", "length exceed", "exceeds max", "exceeds the max", "maximum size", "max depth", "maximum depth",
+	"not a valid ", "not valid for", "not a ", "not an ", "not allowed", "isn't allowed", "no longer allowed", " requires ", " without ", " has no ", " had no ", " exceeds ", "size exceed", "length exceed", " greater than ", " higher than ", "maximum size", "max depth", "maximum depth",
 	" is disabled", " are disabled", "end of document", "end of list", "end of array", "end of rows", "no more ", "cannot call ", "not registered", "not defined",
 }
 
@@ -253,7 +256,7 @@ var endings = [...]string{
 	" mismatch", " not match", "doesn't match", "don't match", " not set", " is nil", " was nil", " not allowed", " too short",
 	" too low", " too small", " out of range", " out of bounds", " overflow", " not valid", " is invalid", " malformed", " already exists", " already exist", " already registered",
 	" already defined", " already initialized", " already known", " already committed", " already processed", " already joined", " already set",
-	" already open", " already opened", " not authenticated", " not logged in", " is expired", " has expired", "no rows in result set",
+	" already open", " already opened", " already used", " already linked", " already serving", " not authenticated", " not logged in", " is expired", " has expired", "no rows in result set",
 	" needed", " not configured", " to be set", " is missing", " is empty",
 	"key exists", "document exists", "bucket exists", "index exists", "user exists", "object exists", "destination exists",
 }

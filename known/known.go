@@ -26,6 +26,9 @@ type Classifier struct{}
 func (Classifier) Classify(err error) retry.Verdict {
 	c, unrepeatable := errfacts.Classify(err, classOf)
 	if c == errfacts.Unknown && !unrepeatable {
+		c, unrepeatable = ofOtherTypes(err)
+	}
+	if c == errfacts.Unknown && !unrepeatable {
 		c = ofResponse(err)
 		if c == errfacts.Unknown {
 			c = general(err)
@@ -119,16 +122,52 @@ var index = sync.OnceValues(func() (texts map[string][]textRow, types map[string
 // classOf returns the class of err, ignoring wrapped errors, according to the tables.
 func classOf(err error) (c errfacts.Class, unrepeatable bool) {
 	if text := errfacts.TextOf(err); text != "" {
-		texts, _ := index()
-		for _, key := range [...]string{text, "*"} {
-			for _, row := range texts[key] {
-				if matches(row.texts, text) {
-					return row.class(text)
-				}
-			}
+		if c, unrepeatable, ok := classOfText(text); ok {
+			return c, unrepeatable
 		}
 	}
 	return classIn(rowsOf(reflect.TypeOf(err)), err)
+}
+
+// classOfText returns the class of the first row that applies to text, if there is one.
+func classOfText(text string) (c errfacts.Class, unrepeatable, ok bool) {
+	texts, _ := index()
+	for _, key := range [...]string{text, "*"} {
+		for _, row := range texts[key] {
+			if matches(row.texts, text) {
+				c, unrepeatable = row.class(text)
+				return c, unrepeatable, true
+			}
+		}
+	}
+	return errfacts.Unknown, false, false
+}
+
+// ofOtherTypes returns the class according to the texts of errors of other types than that
+// of errors.New. It is for errors about which nothing else is known.
+func ofOtherTypes(err error) (c errfacts.Class, unrepeatable bool) {
+	for e := range errfacts.All(err) {
+		if isLeaf(e) {
+			text, _ := errfacts.Guarded(e.Error)
+			if c, unrepeatable, ok := classOfText(text); ok {
+				return c, unrepeatable
+			}
+		}
+	}
+	return errfacts.Unknown, false
+}
+
+// isLeaf reports whether err wraps no error. Its type may have a method Unwrap nevertheless.
+func isLeaf(err error) bool {
+	switch e := err.(type) {
+	case errfacts.Unwrapper:
+		inner, _ := errfacts.Guarded(e.Unwrap)
+		return inner == nil
+	case errfacts.TreeUnwrapper:
+		inner, _ := errfacts.Guarded(e.Unwrap)
+		return len(inner) == 0
+	}
+	return true
 }
 
 // rowsByType caches the results of rowsOf, by reflect.Type.
