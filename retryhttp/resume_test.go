@@ -132,6 +132,85 @@ func TestNotResumed(t *testing.T) {
 	}
 }
 
+// TestResumeConditions: a body is continued only if all of the response and of the request
+// allow it, and only by the same version and the next byte.
+func TestResumeConditions(t *testing.T) {
+	const whole, untried, refused = "whole", "untried", "refused"
+	type parts struct {
+		transport retryhttp.Transport
+		req       *http.Request
+		first     *http.Response
+		rest      *http.Response
+	}
+	setHeader := func(h http.Header, name, value string) { h.Set(name, value) }
+	for _, tt := range []struct {
+		name   string
+		change func(*parts)
+		want   string
+	}{
+		{"nothing special", func(*parts) {}, whole},
+		{"no method", func(p *parts) { p.req.Method = "" }, whole},
+		{"no header", func(p *parts) { p.req.Header = nil }, whole},
+		{"ranges accepted", func(p *parts) { setHeader(p.first.Header, "Accept-Ranges", "bytes") }, whole},
+		{"the same ETag", func(p *parts) { setHeader(p.rest.Header, "Etag", `"1"`) }, whole},
+		{"total not repeated", func(p *parts) { setHeader(p.rest.Header, "Content-Range", "bytes 3-5/*") }, whole},
+		{"length unknown before", func(p *parts) { p.first.ContentLength = -1 }, whole},
+		{"off", func(p *parts) { p.transport.Resume = false }, untried},
+		{"not to be repeated", func(p *parts) { p.transport.MayRepeat = func(*http.Request) bool { return false } }, untried},
+		{"PUT", func(p *parts) { p.req.Method = "PUT" }, untried},
+		{"a range", func(p *parts) { setHeader(p.req.Header, "Range", "bytes=0-5") }, untried},
+		{"203", func(p *parts) { p.first.StatusCode = 203 }, untried},
+		{"uncompressed by net/http", func(p *parts) { p.first.Uncompressed = true }, untried},
+		{"compressed", func(p *parts) { setHeader(p.first.Header, "Content-Encoding", "gzip") }, untried},
+		{"no ranges accepted", func(p *parts) { setHeader(p.first.Header, "Accept-Ranges", "none") }, untried},
+		{"another ETag", func(p *parts) { setHeader(p.rest.Header, "Etag", `"2"`) }, refused},
+		{"whole again", func(p *parts) { p.rest.StatusCode = 200 }, refused},
+		{"another byte", func(p *parts) { setHeader(p.rest.Header, "Content-Range", "bytes 2-5/6") }, refused},
+		{"another length", func(p *parts) { setHeader(p.rest.Header, "Content-Range", "bytes 3-5/7") }, refused},
+		{"a length that is no number", func(p *parts) { setHeader(p.rest.Header, "Content-Range", "bytes 3-5/six") }, refused},
+		{"no range", func(p *parts) { p.rest.Header.Del("Content-Range") }, refused},
+		{"no length at all", func(p *parts) {
+			p.first.ContentLength = -1
+			setHeader(p.rest.Header, "Content-Range", "bytes 3-5/*")
+		}, refused},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := &parts{
+				transport: retryhttp.Transport{Policy: quick(), Resume: true},
+				req:       request(t, "GET", ""),
+				first: &http.Response{StatusCode: 200, Header: http.Header{"Etag": {`"1"`}}, ContentLength: 6,
+					Body: io.NopCloser(io.MultiReader(strings.NewReader("abc"), failingReader{io.ErrUnexpectedEOF}))},
+				rest: &http.Response{StatusCode: 206, Header: http.Header{"Content-Range": {"bytes 3-5/6"}}, ContentLength: 3,
+					Body: io.NopCloser(strings.NewReader("def"))},
+			}
+			tt.change(p)
+			requests := 0
+			p.transport.Base = roundTripper(func(req *http.Request) (*http.Response, error) {
+				if requests++; requests == 1 {
+					return p.first, nil
+				}
+				assert.Equal(t, "bytes=3-", req.Header.Get("Range"))
+				assert.Equal(t, `"1"`, req.Header.Get("If-Range"))
+				return p.rest, nil
+			})
+			resp, err := p.transport.RoundTrip(p.req)
+			require.NoError(t, err)
+			data, err := io.ReadAll(resp.Body)
+			require.NoError(t, resp.Body.Close())
+			got := whole
+			switch {
+			case err != nil && requests == 1:
+				got = untried
+			case err != nil:
+				got = refused
+			default:
+				assert.Equal(t, "abcdef", string(data))
+			}
+			assert.Equal(t, tt.want, got)
+		})
+	}
+}
+
 // TestResumeGivesUp: without progress the policy's attempts are used up, and a Budget
 // without tokens allows no resumption.
 func TestResumeGivesUp(t *testing.T) {

@@ -136,6 +136,35 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestThrottlingStatuses: some APIs say with other statuses, or with headers, what 429 means.
+func TestThrottlingStatuses(t *testing.T) {
+	for _, tt := range []struct {
+		status int
+		header string
+		want   retry.Class
+	}{
+		{403, "", retry.ClassPermanent},
+		{403, "Retry-After", retry.ClassThrottled},
+		{403, "X-Ratelimit-Remaining", retry.ClassThrottled},
+		{430, "", retry.ClassThrottled},
+		{431, "", retry.ClassPermanent},
+		{529, "", retry.ClassThrottled},
+		{530, "", retry.ClassTransient},
+		{409, "", retry.ClassPermanent},
+		{409, "Stripe-Version", retry.ClassTransient},
+		{400, "Stripe-Version", retry.ClassPermanent},
+		{413, "", retry.ClassPermanent},
+		{413, "Retry-After", retry.ClassTransient},
+	} {
+		header := http.Header{}
+		if tt.header != "" {
+			header.Set(tt.header, "0")
+		}
+		err := retryhttp.CheckStatus(&http.Response{StatusCode: tt.status, Header: header})
+		assert.Equal(t, tt.want, retry.Policy{}.Classify(err).Class, "%d %s", tt.status, tt.header)
+	}
+}
+
 // TestCheckStatuses: an error from Check takes precedence over the status.
 func TestCheckStatuses(t *testing.T) {
 	for _, tt := range []struct {
