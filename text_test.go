@@ -139,6 +139,11 @@ func TestTextOfPresets(t *testing.T) {
 	assert.ErrorContains(t, err, "has no text form", "an SDK's own arithmetic has a text form only as part of its preset")
 }
 
+func TestTextOfShortLimits(t *testing.T) {
+	p := retry.Policy{Backoff: retry.FullJitter{Base: time.Second}, MaxElapsed: 1}
+	assert.Equal(t, "full base=1s attempts=3 elapsed=1ns", p.String())
+}
+
 // TestTextOfForeignClassifiers: a classifier of any type may name a preset.
 func TestTextOfForeignClassifiers(t *testing.T) {
 	p := retry.Policy{Classifier: uncomparable{"aws-standard-2026"}, Backoff: awspreset.Standard2026.Policy("").Backoff}
