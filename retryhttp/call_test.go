@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -76,6 +77,43 @@ func TestAttemptTimeoutLastsUntilClose(t *testing.T) {
 		assert.Equal(t, 1, retryhttp.AttemptNumber(resp.Request.Context()))
 	})
 }
+
+// TestAttemptTimeoutOfForeignErrors: what a Base returns after the limit of the attempt is a
+// timeout, during the request and within Read.
+func TestAttemptTimeoutOfForeignErrors(t *testing.T) {
+	stalled := errors.New("stalled")
+	for name, base := range map[string]roundTripper{
+		"request": func(req *http.Request) (*http.Response, error) {
+			<-req.Context().Done()
+			return nil, stalled
+		},
+		"body": func(req *http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 200, Body: io.NopCloser(readerFunc(func([]byte) (int, error) {
+				<-req.Context().Done()
+				return 0, stalled
+			}))}, nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var classes []retry.Class
+				p := quick()
+				p.AttemptTimeout, p.MaxAttempts = time.Second, 2
+				p.OnRetry = func(_ context.Context, failed retry.Attempt, _ time.Duration) {
+					classes = append(classes, failed.Class)
+				}
+				client := &http.Client{Transport: &retryhttp.Transport{Base: base, Policy: p}}
+				_, _, err := retryhttp.Read(client, request(t, "GET", ""))
+				assert.ErrorIs(t, err, stalled)
+				assert.Equal(t, []retry.Class{retry.ClassTimeout}, classes)
+			})
+		})
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 func TestAttemptTimeoutEndsBody(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
