@@ -284,11 +284,9 @@ func (x *indexed) contextAround(c inspector.Cursor) *types.Var {
 
 // signature returns the type of a function literal or declaration.
 func (x *indexed) signature(fn inspector.Cursor) *types.Signature {
-	switch n := fn.Node().(type) {
-	case *ast.FuncLit:
-		return x.info.TypeOf(n).(*types.Signature)
-	case *ast.FuncDecl:
-		return x.info.Defs[n.Name].(*types.Func).Signature()
+	e, ok := fn.Node().(ast.Expr)
+	if !ok {
+		e = fn.Node().(*ast.FuncDecl).Name
 	}
-	return nil
+	return x.info.TypeOf(e).(*types.Signature)
 }
