@@ -2,7 +2,10 @@ package known
 
 import (
 	"errors"
+	"fmt"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 
 	"github.com/gobackoff/retry"
 )
@@ -13,7 +16,8 @@ func TestBroker(t *testing.T) {
 		{"paho, CONNACK 3", errors.New("server Unavailable"), retry.ClassUnknown},
 		{"paho, topic", errors.New("invalid Topic; empty string"), retry.ClassPermanent},
 		{"stan, closed", errors.New("stan: connection closed"), retry.ClassPermanent},
-		{"stan, no acknowledgment", errors.New("stan: publish ack timeout"), retry.ClassUnknown},
+		{"paho, identifiers", errors.New("all packet identifiers in use"), retry.ClassThrottled},
+		{"rocketmq, batch", errors.New("empty topic"), retry.ClassPermanent},
 		{"beanstalk, name", errors.New("name is too long"), retry.ClassPermanent},
 		{"beanstalk, DRAINING", errors.New("draining"), retry.ClassUnknown},
 		{"RabbitMQ, stream", errors.New("Stream Does Not Exist"), retry.ClassPermanent},
@@ -35,6 +39,15 @@ func TestBroker(t *testing.T) {
 		{"github.com/apache/pulsar-client-go/pulsar.Error", pulsarError{result: 28}, permanent},
 		{"github.com/apache/pulsar-client-go/pulsar.Error", pulsarError{result: 3}, timeout},
 		{"github.com/apache/pulsar-client-go/pulsar.Error", pulsarError{result: 5}, none},
+		{"github.com/apache/pulsar-client-go/pulsar.Error", pulsarError{result: 3, msg: "message send timeout: TimeoutError"}, unrepeatable},
+		{"github.com/eclipse/paho.golang/autopaho.ConnackError", connack{ReasonCode: 135}, permanent},
+		{"github.com/eclipse/paho.golang/autopaho.ConnackError", connack{ReasonCode: 136}, none},
+		{"github.com/eclipse/paho.golang/autopaho.ConnackError", connack{ReasonCode: 151}, throttled},
+		{"github.com/apache/rocketmq-client-go/primitive.MQBrokerErr", broker{ResponseCode: 10}, unrepeatable},
+		{"github.com/apache/rocketmq-client-go/primitive.MQBrokerErr", broker{ResponseCode: 16}, permanent},
+		{"github.com/apache/rocketmq-client-go/primitive.MQBrokerErr", broker{ResponseCode: 1}, none},
+		{"github.com/centrifugal/centrifuge.Error", centrifugeError{Code: 100, Temporary: true}, transient},
+		{"github.com/centrifugal/centrifuge.Error", centrifugeError{Code: 103}, permanent},
 		{"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus/internal/exported.Error", busError{Code: "locklost"}, permanent},
 		{"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus/internal/exported.Error", busError{Code: "connlost"}, none},
 	})
@@ -52,6 +65,20 @@ type (
 	}
 	pulsarError struct {
 		result int
+		msg    string
+		error
+	}
+	connack struct {
+		ReasonCode byte
+		error
+	}
+	broker struct {
+		ResponseCode int16
+		error
+	}
+	centrifugeError struct {
+		Code      uint32
+		Temporary bool
 		error
 	}
 	busError struct {
@@ -59,3 +86,11 @@ type (
 		error
 	}
 )
+
+// TestStored: the broker may have stored a message that it has not acknowledged in time.
+func TestStored(t *testing.T) {
+	for _, text := range []string{"nats: timeout waiting for ack", "stan: publish ack timeout", "Confirmation Timeout Error", "error after packet added to state"} {
+		want := retry.Verdict{Class: retry.ClassTransient, Unrepeatable: true}
+		assert.Equal(t, want, Classifier{}.Classify(fmt.Errorf("publish: %w", errors.New(text))), text)
+	}
+}

@@ -2,6 +2,7 @@ package known
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -34,12 +35,11 @@ func ofOne(err error) errfacts.Class {
 		t = t.Elem()
 	}
 	path := t.PkgPath()
-	switch err.(type) {
-	case errfacts.Unwrapper, errfacts.TreeUnwrapper:
+	if !isLeaf(err) {
 		if path == "fmt" || path == "errors" || strings.HasSuffix(path, "pkg/errors") {
 			return errfacts.Unknown // the wrapped errors decide
 		}
-	default:
+	} else {
 		text, _ := errfacts.Guarded(err.Error)
 		if isParser(withoutVersion(path)) && !strings.Contains(text, "checksum") {
 			return errfacts.Permanent
@@ -54,7 +54,7 @@ func ofOne(err error) errfacts.Class {
 		if before, ok := strings.CutSuffix(name, ending[1:]); ok && strings.HasSuffix(strings.ToUpper(before), ending[:1]) {
 			before = before[:len(before)-1]
 			last := strings.LastIndexFunc(before, unicode.IsUpper)
-			if word := strings.ToLower(before[max(last, 0):]); transientWords[word] || comesBack[word] {
+			if word := strings.ToLower(before[max(last, 0):]); passing[word] || remote[word] || comesBack[word] {
 				return errfacts.Unknown // such as NodeNotFound
 			}
 			return errfacts.Permanent // in any case at the beginning of a name
@@ -71,8 +71,9 @@ var typeEndings = [...]string{
 	"BadRequest", "BadParameter", "InvalidArgument", "InvalidParameter", "InvalidInput", "PaymentRequired", "NotAllowed",
 }
 
-// comesBack lists words, beside transientWords, for what may be found later.
-var comesBack = setOf("service endpoint route region member instance pod container backend upstream topic coordinator primary master job task")
+// comesBack lists words, beside passing and remote, for what may be found later.
+var comesBack = setOf("service endpoint route region member instance pod container backend upstream topic coordinator primary master job task " +
+	"agent port interface")
 
 // isParser reports whether a package or the prefix of a text is that of a library that
 // reads or writes data in the program's memory.
@@ -95,46 +96,47 @@ var parsers = setOf("yaml toml json json5 jsonc hjson jsoniter sonic ini hcl pro
 	"cel expr govaluate gval template mustache handlebars liquid pongo2 regexp2 cron cronexpr duration iso8601 dateparse " +
 	"sqlparser gqlparser parser lexer scanner ast participle geojson wkt wkb phonenumbers totp otp")
 
-// ofText returns errfacts.Permanent or, if a retry might succeed, errfacts.Transient.
+// ofText returns errfacts.Permanent or, if a retry might succeed, errfacts.Transient. What
+// the words of the text say counts in the order of certain, passing, firm, remote, loose.
 func ofText(text string) errfacts.Class {
-	text = strings.ToLower(text[:min(len(text), 300)])
-	isWordBreak := func(c rune) bool { return (c < 'a' || c > 'z') && c != '\'' }
-	for _, phrase := range certain {
-		if strings.Contains(text, phrase) {
-			return errfacts.Permanent
-		}
-	}
-	for word := range strings.FieldsFuncSeq(text, isWordBreak) {
-		if transientWords[word] {
-			return errfacts.Transient
-		}
-	}
-	prefix, _, found := strings.Cut(text, ":")
-	if found && !strings.Contains(prefix, " ") && isParser(prefix) {
+	text = strings.TrimRight(strings.ToLower(text[:min(len(text), 300)]), ".!\n ")
+	if contains(text, certain[:]) {
 		return errfacts.Permanent
 	}
-	for _, phrase := range phrases {
-		if strings.Contains(text, phrase) {
-			return errfacts.Permanent
-		}
+	words := wordsOf(text)
+	has := func(set map[string]bool) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return set[word] })
 	}
-	text = strings.TrimRight(text, ".!\n ")
-	for _, ending := range endings {
-		if strings.HasSuffix(text, ending) {
-			return errfacts.Permanent
-		}
+	if has(passing) {
+		return errfacts.Transient
+	}
+	if contains(text, firm[:]) || isClosed(words) || hasSuffix(text, firmEndings[:]) {
+		return errfacts.Permanent
 	}
 	for part := range strings.SplitSeq(text, ": ") {
-		verb, rest, _ := strings.Cut(part, " ")
-		thing, _, _ := strings.Cut(rest, " ")
-		thing = strings.Trim(thing, `"'()[],;`)
-		switch verb {
-		case "invalid", "unsupported", "malformed", "missing", "illegal", "incompatible", "unrecognized", "duplicate":
-			if thing != "" {
-				return errfacts.Permanent
-			}
-		case "unknown", "bad", "wrong", "incorrect", "unexpected", "no":
-			if things[thing] {
+		if invalid := wordsOf(part); len(invalid) > 1 && lasting[invalid[0]] && !comesBack[invalid[1]] && !remote[invalid[1]] {
+			return errfacts.Permanent
+		}
+	}
+	if has(remote) {
+		return errfacts.Transient
+	}
+	if prefix, _, found := strings.Cut(text, ":"); found && !strings.Contains(prefix, " ") && isParser(prefix) || contains(text, loose[:]) || has(mistakes) || isMissing(words) {
+		return errfacts.Permanent
+	}
+	if hasSuffix(text, endings[:]) {
+		return errfacts.Permanent
+	}
+	for part := range strings.SplitSeq(text, ": ") {
+		words := wordsOf(part)
+		if len(words) < 2 {
+			continue
+		}
+		switch words[0] {
+		case "malformed", "missing", "illegal", "incompatible", "unrecognized", "duplicate", "negative", "nil", "both", "either":
+			return errfacts.Permanent
+		case "unknown", "bad", "wrong", "incorrect", "unexpected", "no", "empty":
+			if slices.ContainsFunc(words[1:min(len(words), 4)], func(word string) bool { return things[word] }) {
 				return errfacts.Permanent
 			}
 		}
@@ -142,47 +144,121 @@ func ofText(text string) errfacts.Class {
 	return errfacts.Unknown
 }
 
-// certain lists words that decide even beside one of transientWords.
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(text, func(c rune) bool { return (c < 'a' || c > 'z') && c != '\'' })
+}
+
+func contains(text string, phrases []string) bool {
+	return slices.ContainsFunc(phrases, func(phrase string) bool { return strings.Contains(text, phrase) })
+}
+
+func hasSuffix(text string, endings []string) bool {
+	return slices.ContainsFunc(endings, func(ending string) bool { return strings.HasSuffix(text, ending) })
+}
+
+// isClosed reports whether a text ends with a thing of the program that is closed, as in
+// "the client has already been closed".
+func isClosed(words []string) bool {
+	last := len(words) - 1
+	if last < 0 || words[last] != "closed" && words[last] != "released" {
+		return false
+	}
+	for last--; last >= 0 && (words[last] == "is" || words[last] == "was" || words[last] == "has" || words[last] == "been" || words[last] == "already"); last-- {
+	}
+	return last >= 0 && (ours[words[last]] || isParser(words[last]))
+}
+
+// isMissing reports whether a text says that something other than a part of a server was not
+// found.
+func isMissing(words []string) bool {
+	text := strings.Join(words, " ")
+	thing := ""
+	for _, ending := range [...]string{" not found", " cannot be found", " can't be found", " not exist", " doesn't exist"} {
+		if subject, ok := strings.CutSuffix(text, ending); ok {
+			thing = subject
+		}
+	}
+	for _, beginning := range [...]string{"could not find ", "cannot find ", "can't find ", "unable to find "} {
+		if object, ok := strings.CutPrefix(text, beginning); ok {
+			thing = object
+		}
+	}
+	return thing != "" && !slices.ContainsFunc(strings.Fields(thing), func(word string) bool { return comesBack[word] })
+}
+
+// certain lists phrases that decide whatever else a text says.
 var certain = [...]string{
 	"too many redirects", "authentication required", "authentication failed", "invalid credentials", "bad credentials",
 	"incorrect password", "wrong password", "invalid password", "bad user name or password", "not authorized", "unauthorized",
-	"permission denied", "access denied", "not permitted", "does not have permission",
-	"syntax error", "parse error", "cannot unmarshal", "error found in #", "violates ",
+	"permission denied", "permissions denied", "access denied", "not permitted", "does not have permission", "insufficient privilege",
+	"insufficient permission", "insufficient scope", "syntax error", "parse error", "cannot unmarshal", "error found in #", "violates ",
 	"file is closed", "client is closed", "database is closed", "iterator is closed", "statement is closed", "watcher already closed",
+	"not yet supported", "not yet implemented",
 }
 
-// transientWords lists words of errors that a retry may avoid, and of those that depend on
-// the state of a server or on other clients.
-var transientWords = setOf("connection connections connect connected connecting conn dial timeout timeouts timed deadline " +
-	"temporary temporarily transient unavailable available retry retries retryable retried again busy closed closing close " +
-	"shutdown shutting stopped stopping down reset eof broken network lock locks locked leader ready progress pending many " +
-	"limit limits limited overload overloaded rate quota capacity full empty exhausted lost session sessions server servers peer " +
-	"node nodes broker brokers replica replicas shard partition checksum checksums crc response reply unreachable socket host hosts " +
-	"stale yet canceled cancelled aborted interrupted interrupt wait waiting lease conflict conflicting concurrent concurrently " +
-	"modified changed revision etag generation epoch term sequence nonce internal unknown_error gateway status handshake frame packet " +
-	"pool queue buffer cursor transaction handle stream state resync rebalance restart refresh reconnect reload election cluster")
+// passing lists words of what a retry may avoid, or of a state that passes.
+var passing = setOf("timeout timeouts timed deadline temporary temporarily transient unavailable available retry retries retryable " +
+	"retried again busy closing shutdown shutting stopped stopping down reset broken lock locked locks leader election ready progress " +
+	"pending many overload overloaded rate quota capacity full exhausted lost unreachable stale yet canceled cancelled aborted " +
+	"interrupted interrupt wait waiting while until during currently alive healthy lease concurrent concurrently conflict conflicting modified changed revision etag resync " +
+	"rebalance restart refresh reconnect reload internal gateway checksum checksums crc nonce unknown_error eof handshake")
 
-// things lists what may be unknown, bad, wrong, unexpected or absent.
-var things = setOf("field fields type types command option options flag format key keys column table user username algorithm method " +
-	"property argument arguments parameter parameters schema encoding escape character token directive function variable " +
-	"identifier extension driver scheme password passphrase digest signature magic size length number request " +
-	"such credentials permission rows result documents records path url file end attribute operator keyword symbol")
+// firm lists phrases that decide even if the text is about a server.
+var firm = [...]string{
+	"not support", "n't support", "unsupported", "only supported", "only supports", "no longer supported", "not implement", "n't implement",
+	"mutually exclusive", "must not be", "mustn't be", "must provide", "must specify", "must have ", "must contain",
+	"cannot be empty", "cannot be blank", "cannot be nil", "cannot be null", "cannot be zero", "cannot be negative", "cannot be combined",
+	"cannot be specified", "cannot be populated", "cannot be set", "cannot be used", "can not be empty", "can not be nil", "can't be blank", "can't be empty",
+	" is required", " are required", " larger than ", " longer than ", "too long", "more than one ", "not enabled", "insufficient funds", "insufficient balance",
+	"was already consumed", " has invalid ", " has incorrect ", " is of invalid ",
+}
 
-// phrases may stand anywhere in a text, endings at its end.
-var phrases = [...]string{
-	"cannot parse", "can't parse", "could not parse", "failed to parse", "unable to parse", "error parsing",
-	"cannot decode", "can't decode", "could not decode", "failed to decode", "failed to unmarshal", "can't convert", "cannot convert",
-	"error converting", "unable to authenticate", "must be ", "must not be", "must have ", "must contain", "must start with",
-	"cannot be empty", "cannot be blank", "cannot be nil", "cannot be null", "cannot be used", "cannot be negative",
-	"not supported", "unsupported", "not implemented", "verification failed", "no such table", "no such column", "no such file",
-	"could not resolve to a ", // of GitHub's GraphQL
+var firmEndings = [...]string{" specified", " provided", " required", " were passed"}
+
+// remote lists words of what may change without the program, such as a server.
+var remote = setOf("connection connections connect connected connecting conn dial closed close network limit limits limited " +
+	"session sessions server servers peer peers node nodes broker brokers replica replicas shard partition response responses reply socket host hosts " +
+	"generation epoch term sequence status frame packet packets pool queue buffer cursor transaction handle stream state cluster " +
+	"subscription consumer producer worker device slot channel gossip")
+
+// lasting lists words that make the next one a mistake of the program.
+var lasting = setOf("invalid unsupported")
+
+// ours lists what only the program itself closes.
+var ours = setOf("client pool db database file writer reader iterator iter statement resultset rows archive storage store indexer " +
+	"locker wallet batch builder watcher dataset tx encoder decoder resource")
+
+// things lists what may be unknown, bad, wrong, unexpected, empty or absent.
+var things = setOf("field fields type types command option options flag format key keys column columns table user username algorithm method " +
+	"property argument arguments parameter parameters schema encoding escape character char token directive function variable " +
+	"identifier extension driver scheme password passphrase digest signature magic size length number request account wallet " +
+	"such credentials permission permissions rows result results documents records path url uri file files filename end attribute operator keyword symbol " +
+	"name id config configuration hash line string input version index certificate domain value values")
+
+// mistakes lists words of mistakes in a program, its configuration or its data.
+var mistakes = setOf("ambiguous deprecated reserved prohibited oversized undefined unregistered malformed illegal misconfigured unhandled " +
+	"unqualified untrusted unencrypted duplicated")
+
+// loose lists phrases that decide if the text is not about a server, and endings those that
+// do so at its end.
+var loose = [...]string{
+	"cannot parse", "can't parse", "could not parse", "failed to parse", "unable to parse", "error parsing", "can't decode", "cannot decode",
+	"could not decode", "failed to decode", "unable to decode", "unable to encode", "cannot encode", "failed to encode", "failed to unmarshal",
+	"can't convert", "cannot convert", "error converting", "could not decrypt", "failed to decrypt", "cannot be decrypted", "unable to authenticate",
+	"expected a ", "expected an ", "expects ", "must ", "should be ", "should not ", "can't use ", "cannot use ", "cannot specify ",
+	"at least one ", "only one ", "exactly one ", "only valid", "can only ", "may only ", "verification failed", "verification error",
+	"no such table", "no such column", "no such file", "could not resolve to a ", // of GitHub's GraphQL
+	"not a valid ", "not valid for", "not a ", "not an ", "not allowed", "isn't allowed", "no longer allowed", " requires ", " without ", " has no ", " had no ", " exceeds ", "size exceed", "length exceed", " greater than ", " higher than ", "maximum size", "max depth", "maximum depth",
+	" is disabled", " are disabled", "end of document", "end of list", "end of array", "end of rows", "no more ", "cannot call ", "not registered", "not defined",
 }
 
 var endings = [...]string{
-	" required", " mismatch", " not match", "doesn't match", "don't match", " not set", " is nil", " not allowed", " too long", " too short",
-	" out of range", " out of bounds", " not valid", " is invalid", " malformed", " already exists", " already registered",
-	" already defined", " not authenticated", " not logged in", " is expired", " has expired", "no rows in result set",
-	"key exists", "document exists", "bucket exists", "index exists", "user exists", "object exists",
+	" mismatch", " not match", "doesn't match", "don't match", " not set", " is nil", " was nil", " not allowed", " too short",
+	" too low", " too small", " out of range", " out of bounds", " overflow", " not valid", " is invalid", " malformed", " already exists", " already exist", " already registered",
+	" already defined", " already initialized", " already known", " already committed", " already processed", " already joined", " already set",
+	" already open", " already opened", " already used", " already linked", " already serving", " not authenticated", " not logged in", " is expired", " has expired", "no rows in result set",
+	" needed", " not configured", " to be set", " is missing", " is empty",
+	"key exists", "document exists", "bucket exists", "index exists", "user exists", "object exists", "destination exists",
 }
 
 func setOf(words string) map[string]bool {

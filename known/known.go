@@ -7,6 +7,7 @@
 package known
 
 import (
+	"iter"
 	"reflect"
 	"strconv"
 	"strings"
@@ -24,6 +25,9 @@ type Classifier struct{}
 // Classify implements [retry.Classifier].
 func (Classifier) Classify(err error) retry.Verdict {
 	c, unrepeatable := errfacts.Classify(err, classOf)
+	if c == errfacts.Unknown && !unrepeatable {
+		c, unrepeatable = ofOtherTypes(err)
+	}
 	if c == errfacts.Unknown && !unrepeatable {
 		c = ofResponse(err)
 		if c == errfacts.Unknown {
@@ -48,11 +52,22 @@ const (
 	byWord       // the value is a code such as not_found or InvalidParameter
 )
 
-// A textRow is about errors that consist of a text, such as those of errors.New. In the
-// text, which should name its library, * stands for any characters.
+// A textRow is about errors that consist of a text, such as those of errors.New. It has one
+// text or, one a line, several. In a text, which should name its library, * stands for any
+// characters.
 type textRow struct {
 	meaning
-	text string
+	texts string
+}
+
+func (r textRow) all() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for line := range strings.SplitSeq(r.texts, "\n") {
+			if line = strings.TrimSpace(line); line != "" && !yield(line) {
+				return
+			}
+		}
+	}
 }
 
 // A typeRow is about the errors of a type.
@@ -76,16 +91,19 @@ var (
 	fieldTables = [...][]fieldRow{brokerFields, cloudFields, localFields, protocolFields, standardFields, storeFields, webFields}
 )
 
-// index returns the rows of all tables, by text and by type. Texts with a * have the key *.
+// index returns the rows of all tables, by text and by type, those about texts with one text
+// each. Texts with a * have the key *.
 var index = sync.OnceValues(func() (texts map[string][]textRow, types map[string][]fieldRow) {
 	texts, types = map[string][]textRow{}, map[string][]fieldRow{}
 	for _, table := range textTables {
 		for _, row := range table {
-			key := row.text
-			if strings.Contains(key, "*") {
-				key = "*"
+			for text := range row.all() {
+				key := text
+				if strings.Contains(key, "*") {
+					key = "*"
+				}
+				texts[key] = append(texts[key], textRow{row.meaning, text})
 			}
-			texts[key] = append(texts[key], row)
 		}
 	}
 	for _, table := range fieldTables {
@@ -104,16 +122,52 @@ var index = sync.OnceValues(func() (texts map[string][]textRow, types map[string
 // classOf returns the class of err, ignoring wrapped errors, according to the tables.
 func classOf(err error) (c errfacts.Class, unrepeatable bool) {
 	if text := errfacts.TextOf(err); text != "" {
-		texts, _ := index()
-		for _, key := range [...]string{text, "*"} {
-			for _, row := range texts[key] {
-				if matches(row.text, text) {
-					return row.class(text)
-				}
-			}
+		if c, unrepeatable, ok := classOfText(text); ok {
+			return c, unrepeatable
 		}
 	}
 	return classIn(rowsOf(reflect.TypeOf(err)), err)
+}
+
+// classOfText returns the class of the first row that applies to text, if there is one.
+func classOfText(text string) (c errfacts.Class, unrepeatable, ok bool) {
+	texts, _ := index()
+	for _, key := range [...]string{text, "*"} {
+		for _, row := range texts[key] {
+			if matches(row.texts, text) {
+				c, unrepeatable = row.class(text)
+				return c, unrepeatable, true
+			}
+		}
+	}
+	return errfacts.Unknown, false, false
+}
+
+// ofOtherTypes returns the class according to the texts of errors of other types than that
+// of errors.New. It is for errors about which nothing else is known.
+func ofOtherTypes(err error) (c errfacts.Class, unrepeatable bool) {
+	for e := range errfacts.All(err) {
+		if isLeaf(e) {
+			text, _ := errfacts.Guarded(e.Error)
+			if c, unrepeatable, ok := classOfText(text); ok {
+				return c, unrepeatable
+			}
+		}
+	}
+	return errfacts.Unknown, false
+}
+
+// isLeaf reports whether err wraps no error. Its type may have a method Unwrap nevertheless.
+func isLeaf(err error) bool {
+	switch e := err.(type) {
+	case errfacts.Unwrapper:
+		inner, _ := errfacts.Guarded(e.Unwrap)
+		return inner == nil
+	case errfacts.TreeUnwrapper:
+		inner, _ := errfacts.Guarded(e.Unwrap)
+		return len(inner) == 0
+	}
+	return true
 }
 
 // rowsByType caches the results of rowsOf, by reflect.Type.

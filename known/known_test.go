@@ -27,13 +27,13 @@ func TestTexts(t *testing.T) {
 	texts, _ := index()
 	for _, key := range slices.Sorted(maps.Keys(texts)) {
 		for i, row := range texts[key] {
-			start, _, pattern := strings.Cut(row.text, "*")
-			assert.GreaterOrEqual(t, len(start), 5, "%q", row.text)
-			assert.True(t, pattern || i == 0, "%q is in two rows", row.text)
-			sample := strings.ReplaceAll(row.text, "*", "17")
+			start, _, pattern := strings.Cut(row.texts, "*")
+			assert.GreaterOrEqual(t, len(start), 5, "%q", row.texts)
+			assert.True(t, pattern || i == 0, "%q is in two rows", row.texts)
+			sample := strings.ReplaceAll(row.texts, "*", "17")
 			want, unsure := row.class("")
 			got, gotUnsure := errfacts.Classify(errors.New(sample), nil)
-			assert.False(t, want == got && unsure == gotUnsure, "DefaultClassifier recognizes %q", row.text)
+			assert.False(t, want == got && unsure == gotUnsure, "DefaultClassifier recognizes %q", row.texts)
 		}
 	}
 }

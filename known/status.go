@@ -140,7 +140,7 @@ func ofContents(v reflect.Value, depth int) errfacts.Class {
 	}
 	for i := range v.NumField() {
 		name := strings.ToLower(strings.ReplaceAll(v.Type().Field(i).Name, "_", ""))
-		if certain := contains(statusFields, name); certain || contains(numberFields, name) {
+		if certain := isListed(statusFields, name); certain || isListed(numberFields, name) {
 			if c := ofNumber(v.Field(i), certain); c != errfacts.Unknown {
 				return c
 			}
@@ -161,7 +161,7 @@ const (
 	numberFields = " code errorcode errcode actual got "
 )
 
-func contains(list, word string) bool { return strings.Contains(list, " "+word+" ") }
+func isListed(list, word string) bool { return strings.Contains(list, " "+word+" ") }
 
 // ofPart returns the class of what a field contains: an error that is not wrapped, or a
 // response.

@@ -4,187 +4,348 @@ package known
 
 var storeTexts = []textRow{
 	// gocql 1.7.0, session.go.
-	{permanent, "no keyspace provided"},
-	{permanent, "gocql: Scan called without calling Next"},
-	{permanent, "keyspace does not exist"},
-	{permanent, "session has been closed"},
-	{permanent, "use statements aren't supported. *"},
-	{permanent, "gocql: query argument length mismatch"},
-	{permanent, "frame length is bigger than the maximum allowed"},
-	{permanent, "too many statements"},
-	{permanent, "no hosts provided"},
-	{permanent, "UDT are not available on protocols less than 3, please update config"},
+	{permanent, `gocql: Scan called without calling Next
+		session has been closed
+		use statements aren't supported. *
+		frame length is bigger than the maximum allowed
+		too many statements
+		UDT are not available on protocols less than 3, please update config`},
 
 	// gocb 2.11.1 with gocbcore 10.8.1, retry.go: the reasons for which the client retries.
-	{permanent, "document exists"},
-	{permanent, "bucket exists"},
-	{permanent, "scope exists"},
-	{permanent, "scope not found"},
-	{permanent, "collection exists"},
-	{permanent, "user exists"},
-	{permanent, "index exists"},
-	{permanent, "dataset exists"},
-	{permanent, "dataset not found"},
-	{permanent, "dataverse exists"},
-	{permanent, "dataverse not found"},
-	{permanent, "view not found"},
-	{permanent, "cas mismatch"},
-	{permanent, "authentication failure - possible reasons *"},
-	{permanent, "an invalid set of credentials was provided"},
-	{permanent, "parsing failure"},
-	{permanent, "encoding failure"},
-	{permanent, "decoding failure"},
-	{permanent, "compilation failure"},
-	{permanent, "feature is not available"},
-	{permanent, "collections are not enabled"},
-	{permanent, "document not locked"},
-	{permanent, "document not json"},
-	{permanent, "value not json"},
-	{permanent, "value invalid"},
-	{permanent, "value too deep"},
-	{permanent, "path exists"},
-	{permanent, "path mismatch"},
-	{permanent, "path invalid"},
-	{permanent, "path too deep"},
-	{permanent, "delta invalid"},
-	{permanent, "durability level not available"},
-	{permanent, "xattr invalid *"},
-	{permanent, "xattr unknown *"},
-	{permanent, "xattr cannot modify virtual attribute"},
-	{permanent, "bucket not flushable"},
-	{permanent, "memdclient closed"},
-	{throttled, "quota limited failure"},
-	{throttled, "job queue full"},
-	{throttled, "queue overflowed"},
+	{permanent, `scope exists
+		collection exists
+		dataset exists
+		dataverse exists
+		authentication failure - possible reasons *
+		parsing failure
+		encoding failure
+		decoding failure
+		compilation failure
+		feature is not available
+		document not locked
+		document not json
+		value not json
+		value invalid
+		value too deep
+		path exists
+		path invalid
+		path too deep
+		delta invalid
+		durability level not available
+		xattr invalid *
+		xattr unknown *
+		xattr cannot modify virtual attribute
+		bucket not flushable
+		memdclient closed`},
+	{throttled, `quota limited failure
+		job queue full
+		queue overflowed`},
 	{unrepeatable, "durability ambiguous"},
 
 	// goleveldb 1.0.0, buntdb 1.3.0, pebble 1.1.5 and blazer 0.7.2: what a closed or a
 	// read-only database refuses.
-	{permanent, "leveldb: closed"},
-	{permanent, "leveldb: read-only mode"},
-	{permanent, "leveldb: iterator released"},
-	{permanent, "leveldb: snapshot released"},
-	{permanent, "leveldb: transaction already closed"},
-	{permanent, "database closed"},
-	{permanent, "tx closed"},
-	{permanent, "tx not writable"},
-	{permanent, "tx is iterating"},
-	{permanent, "invalid sync policy"},
-	{permanent, "pebble: closed"},
-	{permanent, "pebble: read-only"},
-	{permanent, "pebble: batch not indexed"},
+	{permanent, `leveldb: closed
+		leveldb: read-only mode
+		leveldb: snapshot released
+		leveldb: transaction already closed
+		tx not writable
+		tx is iterating
+		pebble: closed
+		pebble: read-only
+		pebble: batch not indexed`},
 
 	// gorqlite, conn.go and write.go: SQLite's texts of violated constraints.
-	{permanent, "gorqlite: connection is closed"},
-	{permanent, "UNIQUE constraint failed: *"},
-	{permanent, "NOT NULL constraint failed: *"},
-	{permanent, "CHECK constraint failed: *"},
-	{permanent, "FOREIGN KEY constraint failed"},
-	{permanent, "near \"*\": syntax error"},
+	{permanent, `gorqlite: connection is closed
+		UNIQUE constraint failed: *
+		NOT NULL constraint failed: *
+		CHECK constraint failed: *
+		FOREIGN KEY constraint failed
+		near "*": syntax error`},
 
 	// migrate 4.20.1, migrate.go; goose 3.29.0, provider_errors.go.
-	{permanent, "no change"},
-	{permanent, "no migration"},
-	{permanent, "version must be >= -1"},
-	{permanent, "no migrations found"},
-	{permanent, "no migration files found"},
-	{permanent, "no current version found"},
-	{permanent, "no next version found"},
-	{permanent, "version not found"},
-	{permanent, "migration already applied"},
-	{permanent, "migration not applied"},
+	{permanent, `no change
+		no migration
+		no migrations found
+		migration already applied
+		migration not applied`},
 
 	// go-pg 10.11.0, internal/error.go; bun's pgdriver 1.2.18.
-	{permanent, "pg: multiple rows in result set"},
-	{permanent, "pg: transaction has already been committed or rolled back"},
-	{permanent, "pg: database is closed"},
-	{permanent, "pg: statement is closed"},
+	{permanent, `pg: multiple rows in result set
+		pg: transaction has already been committed or rolled back`},
 
 	// rueidis 1.0.79 and valkey-go 1.0.79.
-	{permanent, "dedicated client should not be used after recycled"},
-	{permanent, "MSETNX: no key was set"},
-	{permanent, "cache unmarshal error"},
-	{permanent, "unknown redis mode*"},
+	{permanent, `cache unmarshal error
+		unknown redis mode*`},
 
 	// bigcache 3.1.0, freecache 1.2.7, go-redis/cache 9.0.0.
 	{permanent, "entry is bigger than max shard size"},
-	{permanent, "The key is larger than 65535"},
-	{permanent, "The entry size is larger than 1/1024 of cache size"},
-	{permanent, "cache: key is missing"},
 
 	// blob stores: gocloud.dev 0.47.0, gcerrors; storj.io/uplink 1.14.5, the comments of its
 	// errors; go-sdk of Qiniu 7.11.0.
-	{permanent, "bucket name invalid"},
-	{permanent, "bucket not empty"},
-	{permanent, "object key invalid"},
-	{permanent, "upload ID invalid"},
-	{permanent, "upload done"},
-	{permanent, "storage limit exceeded"},
-	{permanent, "segments limit exceeded"},
-	{permanent, "bucket not exist"},
-	{permanent, "SAS can only be signed with a SharedKeyCredential"},
+	{permanent, `bucket name invalid
+		bucket not empty
+		object key invalid
+		upload ID invalid
+		upload done
+		storage limit exceeded
+		segments limit exceeded
+		SAS can only be signed with a SharedKeyCredential`},
 
 	// bbolt 1.5.0 and badger 4.9.6, errors.go.
-	{permanent, "database not open"},
-	{permanent, "database is in read-only mode"},
-	{permanent, "bucket name required"},
-	{permanent, "key required"},
-	{permanent, "incompatible value"},
-	{permanent, "the source and target *"},
-	{permanent, "DB Closed"},
-	{permanent, "Txn is too big to fit into one request"},
-	{permanent, "No sets or deletes are allowed in a read-only transaction"},
-	{permanent, "This transaction has been discarded. Create a new one"},
-	{permanent, "Key cannot be empty"},
-	{permanent, "Key is using *"},
-	{permanent, "Encryption key*"},
-	{permanent, "manifest has *"},
-	{permanent, "Cannot run value log GC when DB is opened in *"},
-	{permanent, "Value log GC attempt didn't result in any cleanup"},
+	{permanent, `database not open
+		database is in read-only mode
+		the source and target *
+		Txn is too big to fit into one request
+		No sets or deletes are allowed in a read-only transaction
+		This transaction has been discarded. Create a new one
+		Key is using *
+		Encryption key*
+		manifest has *
+		Cannot run value log GC when DB is opened in *
+		Value log GC attempt didn't result in any cleanup`},
 
 	// mongo-driver 2.10.0, mongo/errors.go, x/mongo/driver/session and topology.
-	{permanent, "client is disconnected"},
-	{permanent, "topology is closed"},
-	{permanent, "ended session was used"},
-	{permanent, "no transaction started"},
-	{permanent, "transaction already in progress"},
-	{permanent, "cannot call *Transaction after calling *Transaction"},
-	{permanent, "document is nil"},
-	{permanent, "must provide at least one element in input slice"},
-	{permanent, "must provide a non-empty slice"},
-	{permanent, "multiple indexes would be dropped"},
-	{permanent, "file with given parameters not found"},
-	{permanent, "the provided hex string is not a valid ObjectID"},
-	{permanent, "this MongoDB deployment does not support retryable writes. *"},
+	{permanent, `client is disconnected
+		topology is closed
+		ended session was used
+		no transaction started
+		transaction already in progress
+		cannot call *Transaction after calling *Transaction
+		multiple indexes would be dropped
+		this MongoDB deployment does not support retryable writes. *`},
 	{unrepeatable, "unacknowledged write"},
 
 	// go-sql-driver/mysql 1.10.1, errors.go and dsn.go; pq 1.12.3; pgx 5.12.0.
-	{permanent, "invalid DSN: *"},
-	{permanent, "this user requires *"},
-	{permanent, "MySQL server does not support required protocol 41+"},
-	{permanent, "TLS requested but server does not support TLS"},
-	{permanent, "pq: SSL is not enabled on the server"},
-	{permanent, "pq: COPY is only allowed inside a transaction"},
-	{permanent, "pq: could not detect default username; *"},
-	{permanent, "pq: private key has *"},
-	{permanent, "pq: ListenerConn has been closed"},
+	{permanent, `invalid DSN: *
+		this user requires *
+		pq: COPY is only allowed inside a transaction
+		pq: could not detect default username; *
+		pq: private key has *
+		pq: ListenerConn has been closed`},
 
 	// raft 1.8.0, zk 1.0.4, gomemcache, go-redis 9.23.0.
-	{permanent, "raft is already shutdown"},
-	{permanent, "bootstrap only works on new clusters"},
-	{permanent, "nothing new to snapshot"},
-	{permanent, "operation not supported with current protocol version"},
-	{permanent, "node is not a voter"},
-	{permanent, "zk: trying to acquire a lock twice"},
-	{permanent, "zk: not locked"},
-	{permanent, "memcache: compare-and-swap conflict"},
-	{permanent, "redis: Watch requires *"},
+	{permanent, `raft is already shutdown
+		bootstrap only works on new clusters
+		nothing new to snapshot
+		node is not a voter
+		zk: trying to acquire a lock twice
+		zk: not locked
+		memcache: compare-and-swap conflict
+		redis: Watch requires *`},
 
 	// clickhouse-go 2.50.0, clickhouse.go.
-	{permanent, "clickhouse: batch has already been sent"},
-	{permanent, "clickhouse: batch is invalid. check appended data is correct"},
-	{permanent, "clickhouse: no valid address supplied"},
+	{permanent, `clickhouse: batch has already been sent
+		clickhouse: batch is invalid. check appended data is correct
+		clickhouse: no valid address supplied`},
 	{timeout, "clickhouse: acquire conn timeout. *"},
+
+	// gorm 1.31.2, errors.go; ent 0.14.5, privacy; xorm 1.4.3; goqu 9.19.0; squirrel 1.5.4;
+	// scany 2.1.4; radix 4.1.4; guregu/dynamo 2.1.1.
+	{permanent, `invalid transaction
+		registered
+		empty slice found
+		preload is not allowed when count is used
+		ent/privacy: deny rule
+		Params type error
+		mp should be a * pointer
+		It's impossible to rollback this migration
+		No migration defined
+		no element on slice when insert
+		cannot run; no Runner set (RunWith)
+		scany: no row was found
+		no stream entries
+		dynamo: no item found
+		dynamo: too many items`},
+
+	// redsync 4.18.1 and redislock 0.9.4: a lock that is not held any more cannot be extended
+	// or released, and one that others hold may be released.
+	{permanent, `redsync: failed to extend lock
+		redsync: failed to unlock, lock was already expired
+		redislock: lock not held`},
+	{transient, `redislock: not obtained
+		redsync: failed to acquire lock`},
+
+	// migrate 4.20.1, its drivers and sources; atlas 0.32.1, sql/migrate; goose 3.29.0, lock.
+	{permanent, `database is dirty
+		can't unlock, as not currently locked
+		unable to release already released lock
+		failed to append PEM
+		both x-advisory-lock-timeout-interval and *
+		no directory
+		not a checkpoint file
+		no checkpoint found
+		checksum file format invalid
+		sql/migrate: no plan for matched states
+		sql/migrate: no pending migration files
+		lock not implemented`},
+	{transient, `can't acquire lock
+		unable to obtain lock
+		database locked
+		sql/schema: lock is held by other session`},
+
+	// rueidis and valkey-go 1.0.79, rueidislock; go-redis 9.23.0, autopipeline.go.
+	{permanent, `ReplicaOnly conflicts with *
+		either set ReplicaSelector or ReadNodeSelector, not both
+		rueidis does not support SUBSCRIBE/*
+		valkey does not support SUBSCRIBE/*
+		no SendToReplicas provided for standalone client with replicas
+		invalid pool type
+		redis: Submit requires *
+		redis: FDPipelined *
+		redis: * is not allowed *
+		redis: no commands to aggregate
+		redis: invalid cursor ID type
+		redis: FT.CURSOR command requires *
+		redis: Wait on a zero AutoFuture`},
+	{throttled, "redis: autopipeline: queue full *"},
+
+	// pgx 5.12.0, pq 1.12.3, go-mssqldb 1.11.2, godror 0.40.4, clickhouse-go 2.50.0.
+	{permanent, `scan target type changed
+		pq: could not complete operation in a failed transaction
+		pq: channel is already open
+		pq: channel is not open
+		krb5-*
+		user id is required to login with krb5 *
+		failed to create krb5 client from login parameters
+		all fields mustn't skip
+		the number of elements in columnStr and tvpFieldIndexes do not align
+		cannot be marshaled
+		no digit found
+		not collection
+		not exist
+		out of range
+		pq: only text format supported for COPY
+		pg: Model(nil)
+		pg: end of hstore
+		pg: end of composite
+		pg: listener is closed
+		bun: Model(nil)
+		bun: string contains a NUL byte (0x00)
+		sqlite: statement has *
+		no LastInsertId available after the empty statement
+		no RowsAffected available after the empty statement
+		nothing to migrate
+		not a DuckDB driver connection
+		data chunks cannot exceed *
+		cannot write to a NULL column
+		mismatch between the column types and names
+		clickhouse: invalid retry, batch not sent yet
+		clickhouse [bind]: mixed named, *
+		clickhouse: cluster secret *
+		clickhouse: QueryFormat and InsertFormat are only supported *`},
+
+	// mongo-driver 2.10.0 and 1.17.10, mongo, bsoncore and gridfs; neo4j-go-driver 5.28.4;
+	// gocql 1.7.0; gocb 2.11.1; rethinkdb-go 6.2.1.
+	{permanent, `cursor is nil
+		files collection document does not contain *
+		EOF missing one or more chunks
+		chunk size does not match expected size
+		chunk index does not match expected index
+		stream is closed or aborted
+		session was not created by this client
+		element is missing *
+		document or array end is missing null byte
+		out of bounds
+		nil reader
+		non-pointer provided to LookupDecoder
+		cannot perform a decoder lookup on <nil>
+		loadBalanced cannot be set to true if *
+		srvMaxHosts cannot be a positive value if *
+		read preference in a transaction must be primary
+		a write concern cannot have both w=0 and j=true
+		write concern *w* field cannot be a negative number
+		a negative value was provided for MaxTime on an operation
+		invalid transaction handle
+		result cursor is not available anymore
+		result failed due to invalid transaction
+		unknown retry type returned by retry policy
+		document too deep
+		document already alive
+		bucket already selected
+		no supported authentication mechanisms
+		planning failure
+		eventing function compilation failure
+		eventing function identical keyspace
+		commit is not allowed in the current transaction state
+		rollback is not allowed in the current transaction state
+		no result was available
+		cluster closed
+		The result does not contain any more rows`},
+	{permanent, `can not specify tags, max staleness, or hedge with mode primary
+		cannot create a ValueWriter from a nil io.Writer
+		float64 can only be truncated to a lower precision type when *
+		firestore: write in read-only transaction
+		firestore: read after write in transaction
+		firestore: nested transaction
+		firestore: nil DocumentRef
+		firestore: ID in DocumentRef contains *
+		firestore: * available only after the iterator reaches the end`},
+	{unrepeatable, "execution result undetermined"}, // of tikv's client-go 2.0.4
+
+	// etcd's client 3.7.3 and raft 3.7.0; hashicorp/raft 1.8.0; zk 1.0.4; juju.
+	{permanent, `etcdclient: old cluster version
+		mutex: session is expired
+		mutex: lock has already been released
+		election: not leader
+		raft: stopped
+		raft: cannot step *
+		requested index is unavailable due to compaction
+		requested index is older than the existing snapshot
+		transport shutdown
+		append pipeline closed
+		attempts to perform a reconfiguration operation when *
+		zk: unhandled field type
+		zk: encode/decode expect *
+		zk: buffer too small`},
+	{transient, "mutex: Locked by another session"},
+
+	// badger 4.9.6, bbolt 1.5.0, goleveldb 1.0.0, tidwall/wal 1.2.1, bolthold, bleve 2.6.3,
+	// bigcache 3.1.0, otter 2.
+	{permanent, `Value log GC can't run because threshold is set to zero
+		Data dump cannot be read
+		Log truncate required to run DB. *
+		database isn't correctly mapped
+		free pages are not pre-loaded
+		leveldb/*: iterator released
+		leveldb: resource already relesed
+		log corrupt
+		log closed
+		out of order
+		No data found for this key
+		This Key already exists in this bolthold for this type
+		This value cannot be written due to the unique constraint on the field
+		scorch closed
+		unknown budget currency
+		Iterator is in invalid state. *
+		otter: the entry was not found in the data source`},
+
+	// minio-go 7.4.1, gocloud.dev 0.47.0, cos-go-sdk 0.7.70, hdfs 2.4.0; rclone 1.76.0,
+	// fs/fs.go; go-elasticsearch 8 and 9, elastic-transport-go 8.9.0.
+	{permanent, `invalid ARN format*
+		RDMA support not compiled in *
+		Variable has been Closed
+		The Getobject Key is illegal
+		can't * object - incompatible remotes
+		can't move directory - incompatible remotes
+		can't purge directory
+		can't upload empty files to this remote
+		can't set modified time*
+		can't sync or move files on overlapping remotes *
+		this backend can't share directories with link
+		can't list root
+		is a file not a directory
+		is a directory not a file
+		is not a regular file
+		directory not empty
+		immutable file modified
+		bucket or container name is needed in remote
+		didn't find section in config file
+		recursive directory listing not available
+		max transfer * reached as set by *
+		bucket already deleted
+		elastictransport is *closed
+		cannot build path, check for missing path parameters`},
+	{transient, "replication in progress"},
 }
 
 var storeTypes = []typeRow{
@@ -229,6 +390,104 @@ var storeTypes = []typeRow{
 
 	// goleveldb 1.0.0.
 	{permanent, "github.com/syndtr/goleveldb/leveldb/errors.ErrCorrupted"},
+
+	// goleveldb 1.0.0: files that are damaged.
+	{permanent, "github.com/syndtr/goleveldb/leveldb.ErrBatchCorrupted"},
+	{permanent, "github.com/syndtr/goleveldb/leveldb.ErrInternalKeyCorrupted"},
+	{permanent, "github.com/syndtr/goleveldb/leveldb.ErrManifestCorrupted"},
+	{permanent, "github.com/syndtr/goleveldb/leveldb/errors.ErrMissingFiles"},
+	{permanent, "github.com/syndtr/goleveldb/leveldb/journal.ErrCorrupted"},
+	{permanent, "github.com/syndtr/goleveldb/leveldb/storage.ErrCorrupted"},
+	{permanent, "github.com/syndtr/goleveldb/leveldb/table.ErrCorrupted"},
+
+	// redsync 4.18.1: others hold the lock.
+	{transient, "github.com/go-redsync/redsync.ErrTaken"},
+	{transient, "github.com/go-redsync/redsync.ErrNodeTaken"},
+
+	// ORMs and migrations: ent 0.14.5, bun 1.3.0, xorm 1.4.3, goqu 9.19.0, gorp 3.1.0,
+	// migrate 4.20.1, sql-migrate 1.8.1, atlas 0.32.1.
+	{permanent, "entgo.io/ent/dialect/sql/sqlgraph.ConstraintError"},
+	{permanent, "github.com/uptrace/bun/dialect/feature.NotSupportError"},
+	{permanent, "xorm.io/xorm/internal/statements.*"},
+	{permanent, "xorm.io/xorm.ErrFieldIsNotExist"},
+	{permanent, "xorm.io/xorm.ErrFieldIsNotValid"},
+	{permanent, "github.com/doug-martin/goqu/internal/errors.Error"},
+	{permanent, "github.com/go-gorp/gorp.NoFieldInTypeError"},
+	{permanent, "github.com/go-gorp/gorp.OptimisticLockError"},
+	{permanent, "github.com/golang-migrate/migrate/source.ErrDuplicateMigration"},
+	{permanent, "github.com/rubenv/sql-migrate.PlanError"},
+	{permanent, "ariga.io/atlas/sql/migrate.ChecksumError"},
+	{permanent, "ariga.io/atlas/sql/migrate.HistoryChangedError"},
+	{permanent, "ariga.io/atlas/sql/migrate.HistoryNonLinearError"},
+	{permanent, "ariga.io/atlas/sql/migrate.MissingMigrationError"},
+	{permanent, "ariga.io/atlas/sql/migrate.NotCleanError"},
+	{permanent, "ariga.io/atlas/sql/schema.NotExistError"},
+
+	// pgx 5.12.0, go-mssqldb 1.11.2, godror 0.40.4.
+	{permanent, "github.com/jackc/pgx/pgconn.ParseConfigError"},
+	{permanent, "github.com/jackc/pgx/pgconn.sslCertModeError"},
+	{transient, "github.com/microsoft/go-mssqldb.RetryableError"},
+	{permanent, "github.com/microsoft/go-mssqldb/aecmk/localcert.InvalidCertificatePathError"},
+	{permanent, "github.com/godror/godror.CompileError"},
+
+	// mongo-driver 2.10.0 and 1.17.10.
+	{permanent, "go.mongodb.org/mongo-driver/mongo.MongocryptError"},
+	{permanent, "go.mongodb.org/mongo-driver/bson.TransitionError"},
+	{permanent, "go.mongodb.org/mongo-driver/bson.errNoTypeMapEntry"},
+	{permanent, "go.mongodb.org/mongo-driver/bson.decodeBinaryError"},
+	{permanent, "go.mongodb.org/mongo-driver/bson.vectorTypeError"},
+	{permanent, "go.mongodb.org/mongo-driver/bson/bsoncodec.*"},
+	{permanent, "go.mongodb.org/mongo-driver/bson/bsonrw.*"},
+	{permanent, "go.mongodb.org/mongo-driver/x/bsonx/bsoncore.*"},
+	{permanent, "go.mongodb.org/mongo-driver/x/mongo/driver.InvalidOperationError"},
+
+	// gocb 2.11.1: the transaction was committed, or may have been.
+	{permanent, "github.com/couchbase/gocb.invalidArgumentsError"},
+	{unrepeatable, "github.com/couchbase/gocb.TransactionCommitAmbiguousError"},
+	{unrepeatable, "github.com/couchbase/gocb.TransactionFailedPostCommit"},
+
+	// cassandra-gocql-driver 2.1.2, neo4j-go-driver 5.28.4, go-driver of ArangoDB 2.4.1.
+	{permanent, "github.com/apache/cassandra-gocql-driver.MarshalError"},
+	{permanent, "github.com/apache/cassandra-gocql-driver.UnmarshalError"},
+	{permanent, "github.com/apache/cassandra-gocql-driver.unsupportedProtocolVersionError"},
+	{permanent, "github.com/neo4j/neo4j-go-driver/neo4j/internal/errorutil.PoolClosed"},
+	{permanent, "github.com/neo4j/neo4j-go-driver/neo4j/internal/packstream.OverflowError"},
+	{permanent, "github.com/neo4j/neo4j-go-driver/neo4j/internal/packstream.UnpackError"},
+	{permanent, "github.com/arangodb/go-driver/arangodb/shared.NoMoreDocumentsError"},
+
+	// rethinkdb-go 6.2.1, errors.go.
+	{permanent, "gopkg.in/rethinkdb/rethinkdb-go.RQLCompileError"},
+	{permanent, "gopkg.in/rethinkdb/rethinkdb-go.RQLDriverCompileError"},
+	{permanent, "gopkg.in/rethinkdb/rethinkdb-go.RQLServerCompileError"},
+	{permanent, "gopkg.in/rethinkdb/rethinkdb-go.RQLAuthError"},
+	{permanent, "gopkg.in/rethinkdb/rethinkdb-go.RQLQueryLogicError"},
+	{permanent, "gopkg.in/rethinkdb/rethinkdb-go.RQLNonExistenceError"},
+	{permanent, "gopkg.in/rethinkdb/rethinkdb-go.RQLUserError"},
+	{throttled, "gopkg.in/rethinkdb/rethinkdb-go.RQLResourceLimitError"},
+	{transient, "gopkg.in/rethinkdb/rethinkdb-go.RQLOpFailedError"},
+	{unrepeatable, "gopkg.in/rethinkdb/rethinkdb-go.RQLOpIndeterminateError"},
+
+	// client-go of TiKV 2.0.4, error.go: a new transaction may succeed.
+	{transient, "github.com/tikv/client-go/error.ErrDeadlock"},
+	{transient, "github.com/tikv/client-go/error.ErrWriteConflict"},
+	{transient, "github.com/tikv/client-go/error.ErrWriteConflictInLatch"},
+	{transient, "github.com/tikv/client-go/error.ErrRetryable"},
+	{throttled, "github.com/tikv/client-go/error.ErrTokenLimit"},
+	{permanent, "github.com/tikv/client-go/error.ErrKeyExist"},
+	{permanent, "github.com/tikv/client-go/error.ErrTxnTooLarge"},
+	{permanent, "github.com/tikv/client-go/error.ErrEntryTooLarge"},
+	{permanent, "github.com/tikv/client-go/error.ErrAssertionFailed"},
+	{permanent, "github.com/tikv/client-go/error.ErrLockOnlyIfExistsNoReturnValue"},
+	{permanent, "github.com/tikv/client-go/error.ErrLockOnlyIfExistsNoPrimaryKey"},
+
+	// rclone 1.76.0, fs/fserrors; minio-go 7.4.1.
+	{permanent, "github.com/rclone/rclone/fs/fserrors.wrappedFatalError"},
+	{permanent, "github.com/rclone/rclone/fs/fserrors.wrappedNoRetryError"},
+	{transient, "github.com/rclone/rclone/fs/fserrors.wrappedRetryError"},
+	{transient, "github.com/rclone/rclone/fs/fserrors.retryError"},
+	{permanent, "github.com/rclone/rclone/fs.FileTooSmallError"},
+	{permanent, "github.com/rclone/rclone/fs/rc.ErrParamNotFound"},
+	{permanent, "github.com/minio/minio-go/pkg/tags.errTag"},
 
 	// aliyun-oss-go-sdk 3.0.2: the transfer was damaged.
 	{transient, "github.com/aliyun/aliyun-oss-go-sdk/oss.CRCCheckError"},
@@ -284,7 +543,9 @@ var storeFields = []fieldRow{
 
 	// kivik 4.5.2, errors.Error and CompositeError, which begins with its status.
 	{byStatus, "github.com/go-kivik/kivik/int/errors.Error", "Status", ""},
-	{permanent, "github.com/go-kivik/kivik/int/errors.CompositeError", "", "4*|501*"},
+	{permanent, "github.com/go-kivik/kivik/int/errors.CompositeError", "", "4*|501*|503 client closed|503 database closed"},
+	{byStatus, "github.com/go-kivik/kivik/couchdb.replicationError", "status", ""},
+	{byWord, "github.com/go-kivik/kivik/couchdb.bulkGetError", "Err", ""},
 
 	// gocloud.dev 0.47.0, gcerrors.ErrorCode.
 	{permanent, "gocloud.dev/internal/gcerr.Error", "Code", "2|3|4|6|7|8"},
@@ -306,4 +567,33 @@ var storeFields = []fieldRow{
 	// bleve 2.6.3, error.go.
 	{transient, "github.com/blevesearch/bleve.Error", "", "9|10"},
 	{permanent, "github.com/blevesearch/bleve.Error", "", ""},
+
+	// godror 0.40.4, with the numbers of the Oracle driver that DefaultClassifier knows.
+	{none, "github.com/godror/godror.OraErr", "code", "0"},
+	{unrepeatable, "github.com/godror/godror.OraErr", "code", "3113|3114|3135|25408"},
+	{transient, "github.com/godror/godror.OraErr", "code",
+		"28|54|60|1012|1033|1034|1089|1090|1092|1555|4021|4068|8177|12170|12514|12528|12537|12541|12545|30006"},
+	{throttled, "github.com/godror/godror.OraErr", "code", "18|20|12516|12519|12520"},
+	{permanent, "github.com/godror/godror.OraErr", "code", ""},
+
+	// hdfs 2.4.0: the name of the name node's exception.
+	{transient, "github.com/colinmarc/hdfs/internal/rpc.NamenodeError", "exception",
+		"*.SafeModeException|*.RetriableException|*.StandbyException|*.NotReplicatedYetException|*.AlreadyBeingCreatedException"},
+	{permanent, "github.com/colinmarc/hdfs/internal/rpc.NamenodeError", "exception",
+		"*.AccessControlException|*.File*Exception|*.ParentNotDirectoryException|*QuotaExceededException|*.UnresolvedPathException|*.Invalid*Exception|*.PathIsNotEmptyDirectoryException"},
+
+	// rqlite/gorqlite: SQLite's texts.
+	{permanent, "github.com/rqlite/gorqlite.StatementError", "Message", "*constraint failed*|*syntax error*|no such *|*already exists|*datatype mismatch*"},
+
+	// mgo, session.go: the server's codes.
+	{permanent, "github.com/globalsign/mgo.LastError", "Code", "2|9|13|14|121|11000|11001|12582"},
+	{permanent, "github.com/globalsign/mgo.QueryError", "Code", "2|9|13|14|26|48|59|121|11000|11001|12582"},
+
+	// duckdb-go 2, errors.go, with the numbers of duckdb.h.
+	{transient, "github.com/duckdb/duckdb-go.Error", "Type", "10"},
+	{permanent, "github.com/duckdb/duckdb-go.Error", "Type", duckDBMistakes},
+	{transient, "github.com/marcboeker/go-duckdb.Error", "Type", "10"},
+	{permanent, "github.com/marcboeker/go-duckdb.Error", "Type", duckDBMistakes},
 }
+
+const duckDBMistakes = "1|2|3|5|6|7|8|11|12|13|14|15|18|22|23|24|26|27|32|34|35|36|39|42"

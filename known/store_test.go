@@ -19,9 +19,21 @@ func TestStore(t *testing.T) {
 		{"rqlite, constraint", errors.New("UNIQUE constraint failed: users.id"), retry.ClassPermanent},
 		{"rqlite, no leader", errors.New("leader not found"), retry.ClassUnknown},
 		{"migrate, done", errors.New("no change"), retry.ClassPermanent},
-		{"migrate, locked", errors.New("database locked"), retry.ClassUnknown},
+		{"migrate, locked", errors.New("database locked"), retry.ClassTransient},
 		{"freecache, key", errors.New("The key is larger than 65535"), retry.ClassPermanent},
 		{"uplink, limit", errors.New("storage limit exceeded"), retry.ClassPermanent},
+		{"gorm, transaction", errors.New("invalid transaction"), retry.ClassPermanent},
+		{"redislock, held by others", errors.New("redislock: not obtained"), retry.ClassTransient},
+		{"redislock, lost", errors.New("redislock: lock not held"), retry.ClassPermanent},
+		{"etcd, mutex held by others", errors.New("mutex: Locked by another session"), retry.ClassTransient},
+		{"etcd, session", errors.New("mutex: session is expired"), retry.ClassPermanent},
+		{"badger, conflict", errors.New("Transaction Conflict. Please retry"), retry.ClassUnknown},
+		{"gocql, no stream", errors.New("gocql: no streams available on connection"), retry.ClassUnknown},
+		{"mongo, server selection", errors.New("server selection timeout"), retry.ClassUnknown},
+		{"rclone, incompatible", errors.New("can't copy object - incompatible remotes"), retry.ClassPermanent},
+		{"another type", leaf{"log corrupt"}, retry.ClassPermanent},
+		{"another type, general", leaf{"stream name must not be empty"}, retry.ClassPermanent},
+		{"another type, unknown", leaf{"log busy"}, retry.ClassUnknown},
 	})
 	const (
 		aerospike = "github.com/aerospike/aerospike-client-go.AerospikeError"
@@ -56,8 +68,30 @@ func TestStore(t *testing.T) {
 		{"github.com/surrealdb/surrealdb.go.QueryError", message{Message: "conflict. This transaction can be retried"}, transient},
 		{"github.com/blevesearch/bleve.Error", number(0), permanent},
 		{"github.com/blevesearch/bleve.Error", number(9), transient},
+		{"github.com/godror/godror.OraErr", oraErr{}, none},
+		{"github.com/godror/godror.OraErr", oraErr{code: 1}, permanent},
+		{"github.com/godror/godror.OraErr", oraErr{code: 60}, transient},
+		{"github.com/godror/godror.OraErr", oraErr{code: 3113}, unrepeatable},
+		{"github.com/colinmarc/hdfs/internal/rpc.NamenodeError", nameNode{"org.apache.hadoop.hdfs.server.namenode.SafeModeException", nil}, transient},
+		{"github.com/colinmarc/hdfs/internal/rpc.NamenodeError", nameNode{"org.apache.hadoop.security.AccessControlException", nil}, permanent},
+		{"github.com/colinmarc/hdfs/internal/rpc.NamenodeError", nameNode{"java.io.IOException", nil}, none},
+		{"github.com/rqlite/gorqlite.StatementError", message{Message: "UNIQUE constraint failed: t.a"}, permanent},
+		{"github.com/rqlite/gorqlite.StatementError", message{Message: "database is locked"}, none},
+		{"github.com/globalsign/mgo.QueryError", snowflakeError{Code: 13}, permanent},
+		{"github.com/duckdb/duckdb-go.Error", duckDBError{Type: 10}, transient},
+		{"github.com/duckdb/duckdb-go.Error", duckDBError{Type: 18}, permanent},
+		{"github.com/duckdb/duckdb-go.Error", duckDBError{Type: 28}, none},
+		{"github.com/globalsign/mgo.QueryError", snowflakeError{Code: 10107}, none},
+		{"github.com/couchbase/gocb.TransactionCommitAmbiguousError", leaf{"ambiguous"}, unrepeatable},
+		{"gopkg.in/rethinkdb/rethinkdb-go.RQLOpIndeterminateError", leaf{"unknown"}, unrepeatable},
 	})
 }
+
+// A leaf is an error of another type than that of errors.New.
+type leaf struct{ text string }
+
+func (l leaf) Error() string { return l.text }
+func (leaf) Unwrap() error   { return nil }
 
 type (
 	aerospikeError struct {
@@ -76,6 +110,18 @@ type (
 	milvusError struct {
 		errCode   int32
 		retriable bool
+		error
+	}
+	duckDBError struct {
+		Type int
+		error
+	}
+	oraErr struct {
+		code int
+		error
+	}
+	nameNode struct {
+		exception string
 		error
 	}
 	message struct {
