@@ -239,9 +239,10 @@ func block(c inspector.Cursor) inspector.Cursor {
 	return around(c, (*ast.FuncDecl)(nil), (*ast.FuncLit)(nil), (*ast.ForStmt)(nil), (*ast.RangeStmt)(nil))
 }
 
-// What sets no limit of attempts or time, and what sets one.
+// What sets no limit of attempts or time, if its argument is 0, and what sets one.
 var (
 	unlimited = names(`(`+ours+`|math)\.(Unlimited|MaxInt)`, avast+`\.UntilSucceeded`, sethvargo+`\.New(Constant|Exponential|Fibonacci)`, cenkalti+`\.NewConstantBackOff`)
+	zero      = names(avast+`\.Attempts`, cenkalti+`\.WithMaxElapsedTime`)
 	limits    = names(ours+`\.MaxElapsed`, avast+`\.Context`, cenkalti+`\.With(Context|MaxRetries)`, sethvargo+`\.WithMax(Retries|Duration)`)
 )
 
@@ -256,8 +257,9 @@ var Unbounded = analyzer("unbounded", "report retries without a limit on attempt
 			for c := range p.mentions(part) {
 				id := c.Node().(*ast.Ident)
 				name := objectName(p.info.Uses[id])
-				endless = endless || unlimited.MatchString(name)
-				limited = limited || limits.MatchString(name) || isContext(p.info.TypeOf(id)) && !p.isBackground(p.value(c).Node())
+				number, none := zero.MatchString(name), p.isZero(c.Parent().Parent())
+				endless = endless || unlimited.MatchString(name) || number && none
+				limited = limited || limits.MatchString(name) || number && !none || isContext(p.info.TypeOf(id)) && !p.isBackground(p.value(c).Node())
 			}
 		}
 		if endless && !limited {
@@ -265,3 +267,9 @@ var Unbounded = analyzer("unbounded", "report retries without a limit on attempt
 		}
 	}
 })
+
+// isZero reports whether c is a call with the argument 0.
+func (p *pass) isZero(c inspector.Cursor) bool {
+	call, ok := c.Node().(*ast.CallExpr)
+	return ok && len(call.Args) == 1 && p.info.Types[call.Args[0]].Value != nil && p.info.Types[call.Args[0]].Value.ExactString() == "0"
+}
