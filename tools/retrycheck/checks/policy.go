@@ -192,11 +192,10 @@ var shared = names(ours+`\.((Token|Ratio|Throttle)Budget|FleetBudget)`, `golang\
 // nothing.
 var Budget = analyzer("budget", "report budgets and limiters that are made for one call", func(p *pass) {
 	for _, call := range p.loops {
-		at := takesPolicy(call)
-		if at < 0 || at >= len(call.Args) {
+		if !call.policy.Valid() {
 			continue
 		}
-		policy := p.perCall(call, call.ChildAt(edge.CallExpr_Args, at))
+		policy := p.perCall(call, call.policy)
 		if !policy.Valid() {
 			continue
 		}
@@ -220,7 +219,7 @@ var Budget = analyzer("budget", "report budgets and limiters that are made for o
 // perCall returns the expression that c stands for if it is evaluated once for each call: c
 // itself, or the value of a variable of the same function that is used by this call only.
 // What main makes is made once.
-func (p *pass) perCall(call call, c inspector.Cursor) (made inspector.Cursor) {
+func (p *pass) perCall(call *call, c inspector.Cursor) (made inspector.Cursor) {
 	made = c
 	if id, ok := c.Node().(*ast.Ident); ok {
 		v := p.vars[p.info.Uses[id]]

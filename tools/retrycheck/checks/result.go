@@ -29,7 +29,7 @@ var Dropped = analyzer("dropped", "report unused results of Permanent(err), poli
 			p.report(call.Cursor, "%s has no effect unless its result is used", shortName(call.name))
 		case pure.MatchString(call.name) && p.formats(call.Parent()):
 			p.report(call.Cursor, "%s has no effect unless the format wraps its result with %%w", shortName(call.name))
-		case statement && takesPolicy(call) >= 0:
+		case statement && call.policy.Valid():
 			p.report(call.Cursor, "the error of %s is not used, so a final failure goes unnoticed", shortName(call.name))
 		}
 	}
@@ -42,20 +42,6 @@ func (p *pass) formats(c inspector.Cursor) bool {
 	}
 	format := p.info.Types[c.Node().(*ast.CallExpr).Args[0]].Value
 	return format != nil && !strings.Contains(format.ExactString(), "%w")
-}
-
-// takesPolicy returns the position of the Policy among the parameters of a function that
-// retries with it, otherwise -1.
-func takesPolicy(call call) int {
-	if retriers.MatchString(call.name) {
-		params := call.fn.Signature().Params()
-		for i := range params.Len() {
-			if typeName(params.At(i).Type()) == ours+".Policy" {
-				return i
-			}
-		}
-	}
-	return -1
 }
 
 var reasons = names(ours + `\.Err(MaxAttempts|MaxElapsed|Budget|Hint|Unrepeatable|Invalid)`)
@@ -90,8 +76,8 @@ var final = names(ours+`\.Permanent`, cenkalti+`\.Permanent`, avast+`\.Unrecover
 
 // NoFail reports operations that succeed or fail for good, so that nothing is ever retried.
 var NoFail = analyzer("nofail", "report operations that never return an error to retry", func(p *pass) {
-	for _, call := range p.loops {
-		if !call.op.Valid() || !retriers.MatchString(call.name) {
+	for _, call := range p.operations {
+		if !retriers.MatchString(call.name) {
 			continue
 		}
 		returns, retried := 0, 0
