@@ -53,6 +53,7 @@ var cloudTexts = []textRow{
 		required url missing
 		required missing * ID
 		required missing * name
+		required missing resource identifier
 		required queue * name is missing
 		required queue name is missing
 		required hyperdrive config origin host is missing
@@ -75,8 +76,9 @@ var cloudTexts = []textRow{
 		plugin metadata (plugin.yaml) missing
 		unexpected redirect in response`},
 
-	// opencontainers/go-digest 1.0.0; containerd 2.4.2; containers/image 5.36.2; oras-go 2.7.0.
+	// distribution 3.1.2; opencontainers/go-digest 1.0.0; containerd 2.4.2; containers/image 5.36.2; oras-go 2.7.0.
 	{permanent, `
+		unknown blob
 		invalid checksum digest format
 		invalid checksum digest length
 		authorization server did not include a token in the response
@@ -193,6 +195,8 @@ var cloudTypes = []typeRow{
 
 	// apimachinery and client-go 0.37.2: an object or a scheme of the program is wrong. A kind
 	// without match may be installed later.
+	{transient, "k8s.io/apimachinery/pkg/api/meta.NoKindMatchError"},
+	{transient, "k8s.io/apimachinery/pkg/api/meta.NoResourceMatchError"},
 	{permanent, "k8s.io/apimachinery/pkg/api/meta.AmbiguousKindError"},
 	{permanent, "k8s.io/apimachinery/pkg/api/meta.AmbiguousResourceError"},
 	{permanent, "k8s.io/apimachinery/pkg/runtime.missingKindErr"},
@@ -212,7 +216,7 @@ var cloudTypes = []typeRow{
 	{permanent, "github.com/distribution/distribution.ErrRepositoryUnknown"},
 	{permanent, "github.com/distribution/distribution.ErrTagUnknown"},
 	{permanent, "github.com/containers/image/docker.ErrUnauthorizedForCredentials"},
-	{permanent, "github.com/containers/image/manifest.NonImageArtifactError"},
+	{permanent, "github.com/containers/image/internal/manifest.NonImageArtifactError"},
 	{permanent, "github.com/containers/image/signature.InvalidPolicyFormatError"},
 	{permanent, "github.com/containers/image/signature.PolicyRequirementError"},
 	{permanent, "github.com/containers/image/signature/internal.InvalidSignatureError"},
@@ -261,7 +265,8 @@ var cloudFields = []fieldRow{
 	{permanent, "github.com/aliyun/alibaba-cloud-sdk-go/sdk/errors.ClientError", "errorCode", "SDK.UnsupportedCredential|SDK.UnsupportedParamPosition|SDK.AsyncFunctionNotEnabled|SDK.UnknownRequestType|SDK.MissingParam|SDK.InvalidParam"},
 	{timeout, "github.com/aliyun/alibaba-cloud-sdk-go/sdk/errors.ClientError", "errorCode", "SDK.TimeoutError"},
 
-	// apimachinery 0.37.2, util/validation/field: all but InternalError.
+	// apimachinery 0.37.2, util/validation/field.
+	{transient, "k8s.io/apimachinery/pkg/util/validation/field.Error", "Type", "InternalError"},
 	{permanent, "k8s.io/apimachinery/pkg/util/validation/field.Error", "Type", "FieldValue*"},
 
 	// godo 1.236.0: the server's own word.

@@ -51,7 +51,6 @@ func TestCloudClients(t *testing.T) {
 	check(t, []errorCase{
 		{"cloudflare", errors.New("required workers tail ID missing"), retry.ClassPermanent},
 		{"cloudflare, network", errors.New("missing required network parameter"), retry.ClassPermanent},
-		{"a response", errors.New("missing required response header"), retry.ClassUnknown},
 		{"regclient", errors.New("backoff limit reached"), retry.ClassPermanent},
 		{"helm", errors.New("has no deployed releases"), retry.ClassPermanent},
 		{"digest", errors.New("invalid checksum digest format"), retry.ClassPermanent},
@@ -66,7 +65,7 @@ func TestCloudClients(t *testing.T) {
 	}
 	checkForeign(t, []foreignCase{
 		{field, apiError{Type: "FieldValueRequired"}, permanent},
-		{field, apiError{Type: "InternalError"}, none},
+		{field, apiError{Type: "InternalError"}, transient},
 		{tool, apiError{Retriable: true}, transient},
 		{tool, apiError{}, permanent},
 	})

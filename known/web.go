@@ -126,6 +126,8 @@ var webTexts = []textRow{
 		multi round-trip: exceeded maximum retries
 		list cursor did not advance
 		tasks/list cursor did not advance`},
+	// go-jose 4.1.4, jwt: clocks may disagree, as for golang-jwt.
+	{transient, "go-jose/go-jose/jwt: validation failed, token issued in the future (iat)"},
 	// zitadel/oidc 3.51.17, fosite 0.49.0, go-jwt-middleware 2.3.1, saml 0.5.1. A nonce and the
 	// time of issue differ between attempts and clocks.
 	{permanent, `
@@ -241,7 +243,7 @@ var webTypes = []typeRow{
 	{permanent, "github.com/go-rod/rod.EvalError"},
 	{permanent, "github.com/go-rod/rod.ExpectElementError"},
 	{permanent, "github.com/go-rod/rod.ExpectElementsError"},
-	{permanent, "github.com/go-rod/rod.MaxSleepCountError"},
+	{permanent, "github.com/go-rod/rod/lib/utils.MaxSleepCountError"},
 	// jwx 3.3.0, jwt/internal/errors.
 	{permanent, "github.com/lestrrat-go/jwx/jwt/internal/errors.ClaimAssignmentFailedError"},
 	// spf13/viper 1.21.0: neither a remote store nor a file that is being replaced.

@@ -12,6 +12,7 @@ require (
 	github.com/IBM/sarama v1.61.1
 	github.com/PagerDuty/go-pagerduty v1.8.0
 	github.com/ThreeDotsLabs/watermill v1.5.1
+	github.com/adshao/go-binance/v2 v2.8.7
 	github.com/alecthomas/kong v1.17.0
 	github.com/aliyun/aliyun-oss-go-sdk v3.0.2+incompatible
 	github.com/anthropics/anthropic-sdk-go v1.84.0
@@ -78,11 +79,13 @@ require (
 	github.com/microsoft/go-mssqldb v1.11.2
 	github.com/minio/minio-go/v7 v7.4.1
 	github.com/moby/moby/client v0.6.2
+	github.com/mrz1836/postmark v1.7.4
 	github.com/nats-io/nats.go v1.55.0
 	github.com/ncruces/go-sqlite3 v0.32.0
 	github.com/neo4j/neo4j-go-driver/v5 v5.28.4
 	github.com/nsqio/go-nsq v1.1.0
 	github.com/olivere/elastic/v7 v7.0.32
+	github.com/open-feature/go-sdk v1.20.0
 	github.com/openai/openai-go/v3 v3.96.0
 	github.com/opensearch-project/opensearch-go/v4 v4.8.1
 	github.com/ovh/go-ovh v1.9.0
@@ -96,6 +99,7 @@ require (
 	github.com/riverqueue/river v0.51.1
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.1
 	github.com/riverqueue/river/rivertype v0.51.1
+	github.com/rollbar/rollbar-go v1.4.5
 	github.com/sashabaranov/go-openai v1.43.0
 	github.com/scaleway/scaleway-sdk-go v1.39.0
 	github.com/segmentio/kafka-go v0.4.51
@@ -303,6 +307,7 @@ require (
 	go.opentelemetry.io/otel/metric v1.47.0 // indirect
 	go.opentelemetry.io/otel/trace v1.47.0 // indirect
 	go.uber.org/atomic v1.12.0 // indirect
+	go.uber.org/mock v0.6.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
 	go.uber.org/zap v1.28.0 // indirect
 	go.yaml.in/yaml/v2 v2.4.4 // indirect
