@@ -216,7 +216,7 @@ var firm = [...]string{
 	"cannot both ", "cannot specify both", "cannot use both", "but not both", "cannot enable both", "unterminated ", "missing closing", "don't know how to ",
 	"cannot contain ", "can not contain ", "may only contain", "contains invalid char", "contain only ", "can only be used", "may only be used",
 	"can only be called", "must only be called", "can't be called", "cannot be called", "cannot be nested", "can't be marshaled", "cannot be encoded",
-	"missing required ", "but missing",
+	"but missing",
 }
 
 var firmEndings = [...]string{" specified", " provided", " required", " were passed", " configured"}
@@ -255,7 +255,7 @@ var loose = [...]string{
 	"at least one ", "only one ", "exactly one ", "only valid", "can only ", "may only ", "verification failed", "verification error",
 	"no such table", "no such column", "no such file", "could not resolve to a ", // of GitHub's GraphQL
 	"not a valid ", "not valid for", "not a ", "not an ", "not allowed", "isn't allowed", "no longer allowed", " requires ", " without ", " has no ", " had no ", " exceeds ", "size exceed", "length exceed", " greater than ", " higher than ", "maximum size", "max depth", "maximum depth",
-	" is disabled", " are disabled", "out of bounds", "out of range", "to be a ", "to be an ", "but it's a ", "but got type", "overflows ", "should match ", "is not settable", "multiple of ", "end of document", "end of list", "end of array", "end of rows", "no more ", "cannot call ", "does not contain ", "doesn't contain ", "does not correspond ", " wrong type", "contains multiple ", "has multiple ",
+	" is disabled", " are disabled", "out of bounds", "out of range", "to be a ", "to be an ", "but it's a ", "but got type", "overflows ", "should match ", "is not settable", "multiple of ", "end of document", "end of list", "end of array", "end of rows", "no more ", "cannot call ", "missing required ", "does not contain ", "doesn't contain ", "does not correspond ", " wrong type", "contains multiple ", "has multiple ",
 	" is expired", " has expired", "cannot be modified", "cannot be changed", " disallowed", " is mandatory", "not registered", "not defined",
 }
 
