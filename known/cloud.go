@@ -22,6 +22,103 @@ var cloudTexts = []textRow{
 	// go-proxmox 0.8.2, proxmox.go.
 	{permanent, "unable to find the item you are looking for"},
 
+	// cloudsqlconn 1.26.0, dialer.go; datastore 1.28.1; logging 1.21.1; pubsub 2.8.1; api 0.311,
+	// support/bundler; firebase 4.19.0, appcheck.
+	{permanent, `
+		cloudsqlconn: dialer is closed
+		datastore: keys and dst slices have different length
+		datastore: keys and transforms slices have different length
+		printEntryToStdout: cannot find valid payload
+		pubsub: Stop has been called for this publisher
+		item size exceeds bundle byte limit
+		token has empty or missing subject`},
+
+	// cloudflare-go 0.119.0: an argument is absent, whatever it is, before any request.
+	{permanent, `
+		require bucket name missing
+		required * ID missing
+		required * name missing
+		required * id missing
+		required * key missing
+		required * URL missing
+		required * contents missing
+		required asn missing
+		required domain missing
+		required environment missing
+		required file path missing
+		required max duration missing
+		required service missing
+		required tus resumable missing
+		required upload length missing
+		required url missing
+		required missing * ID
+		required missing * name
+		required missing resource identifier
+		required queue * name is missing
+		required queue name is missing
+		required hyperdrive config origin host is missing
+		missing required * ID
+		missing required network parameter
+		missing required web analytics host or zone_tag
+		identifier required but missing
+		name required but missing
+		target required but missing
+		tls setting name required but missing
+		zone setting name required but missing
+		conflicting web analytics host and zone_tag, only one must be specified`},
+
+	// client-go 0.37.2, rest; helm 3.22.0, storage/driver and plugin; moby client 0.6.2.
+	{permanent, `
+		unable to load in-cluster configuration, KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be defined
+		no configuration has been provided, try setting KUBERNETES_MASTER environment variable
+		has no deployed releases
+		expected plugin to be a folder
+		plugin metadata (plugin.yaml) missing
+		unexpected redirect in response`},
+
+	// distribution 3.1.2; opencontainers/go-digest 1.0.0; containerd 2.4.2; containers/image 5.36.2; oras-go 2.7.0.
+	{permanent, `
+		unknown blob
+		invalid checksum digest format
+		invalid checksum digest length
+		authorization server did not include a token in the response
+		no processor for media-type
+		can't talk to a V1 container registry
+		Necessary DecryptParameters not present
+		path name is not absolute
+		not logged in
+		overwrite disallowed
+		path traversal disallowed
+		referrers capability cannot be changed once set`},
+
+	// regclient 0.11.7, types/errs: its own retries are over, or nothing is to be repeated.
+	{permanent, `
+		backoff limit reached
+		retry limit exceeded
+		not retryable
+		digest missing from image reference
+		tag missing from image reference
+		tag or Digest missing from image reference
+		location header missing
+		loop detected
+		no login found
+		refusing to redirect to a local or non-https url`},
+
+	// go-tfe 1.111.2, errors.go: neither a lock nor a pending state.
+	{permanent, `
+		only private registry is allowed
+		path needs to be an existing directory
+		specifying an agent pool ID requires 'agent' execution mode
+		workspace already unlocked
+		when uploading state, the State and JSONState strings must be omitted from options
+		enforce and enforcement-level may not both be specified together`},
+
+	// Vault's client 1.23.0, lifetime_watcher.go; gotransip 6.0.2.
+	{permanent, `
+		secret is not renewable
+		returned empty secret data
+		token expired and no private key is set`},
+
 	// oras-go 2.7.0, errdef and registry/remote/auth.
 	{permanent, "size exceeds limit"},
 	{permanent, "basic credential not found"},
@@ -71,6 +168,77 @@ var cloudTypes = []typeRow{
 	{permanent, "github.com/dropbox/dropbox-sdk-go-unofficial/dropbox/auth.BadRequest"},
 	{throttled, "github.com/dropbox/dropbox-sdk-go-unofficial/dropbox/auth.RateLimitAPIError"},
 
+	// bigquery 1.86.2, schema.go; generative-ai-go 0.20.1: the prompt or the answer is blocked.
+	{permanent, "cloud.google.com/go/bigquery.badJSONError"},
+	{permanent, "cloud.google.com/go/bigquery.badNullableError"},
+	{permanent, "github.com/google/generative-ai-go/genai.BlockedError"},
+
+	// aws-sdk-go-v2 1.48.0 and smithy-go 1.28.9: retry/standard.go has none of these.
+	{permanent, "github.com/aws/aws-sdk-go-v2/aws.EndpointNotFoundError"},
+	{permanent, "github.com/aws/aws-sdk-go-v2/aws.MissingRegionError"},
+	{permanent, "github.com/aws/aws-sdk-go-v2/config.AssumeRoleTokenProviderNotSetError"},
+	{permanent, "github.com/aws/aws-sdk-go-v2/config.CredentialRequiresARNError"},
+	{permanent, "github.com/aws/aws-sdk-go-v2/config.SharedConfigAssumeRoleError"},
+	{permanent, "github.com/aws/aws-sdk-go-v2/config.SharedConfigLoadError"},
+	{permanent, "github.com/aws/aws-sdk-go-v2/config.SharedConfigProfileNotExistError"},
+	{permanent, "github.com/aws/aws-sdk-go-v2/credentials.StaticCredentialsEmptyError"},
+	{permanent, "github.com/aws/aws-sdk-go-v2/credentials/ssocreds.InvalidTokenError"},
+	{permanent, "github.com/aws/smithy-go.InvalidParamsError"},
+	{permanent, "github.com/aws/smithy-go.SerializationError"},
+	{permanent, "github.com/aws/aws-sdk-go/aws/request.ErrInvalidParams"},
+	{permanent, "github.com/volcengine/volcengine-go-sdk/volcengine/request.ErrInvalidParams"},
+
+	// godo 1.236.0, errors.go; tea 1.5.4, a value of a wrong type; certmagic 0.25.6, async.go.
+	{permanent, "github.com/digitalocean/godo.ArgError"},
+	{permanent, "github.com/alibabacloud-go/tea/tea.CastError"},
+	{permanent, "github.com/caddyserver/certmagic.ErrNoRetry"},
+
+	// apimachinery and client-go 0.37.2: an object or a scheme of the program is wrong. A kind
+	// without match may be installed later.
+	{transient, "k8s.io/apimachinery/pkg/api/meta.NoKindMatchError"},
+	{transient, "k8s.io/apimachinery/pkg/api/meta.NoResourceMatchError"},
+	{permanent, "k8s.io/apimachinery/pkg/api/meta.AmbiguousKindError"},
+	{permanent, "k8s.io/apimachinery/pkg/api/meta.AmbiguousResourceError"},
+	{permanent, "k8s.io/apimachinery/pkg/runtime.missingKindErr"},
+	{permanent, "k8s.io/apimachinery/pkg/runtime.missingVersionErr"},
+	{permanent, "k8s.io/apimachinery/pkg/runtime.notRegisteredErr"},
+	{permanent, "k8s.io/apimachinery/pkg/runtime.strictDecodingError"},
+	{permanent, "k8s.io/client-go/rest.RequestConstructionError"},
+	{permanent, "sigs.k8s.io/controller-runtime/pkg/controller/controllerutil.AlreadyOwnedError"},
+	{permanent, "sigs.k8s.io/controller-runtime/pkg/cache/internal.ErrResourceNotCached"},
+
+	// distribution 3.1.2, errors.go; containers/image 5.36.2; go-containerregistry 0.22.1.
+	{permanent, "github.com/distribution/distribution.ErrBlobInvalidDigest"},
+	{permanent, "github.com/distribution/distribution.ErrManifestBlobUnknown"},
+	{permanent, "github.com/distribution/distribution.ErrManifestUnknown"},
+	{permanent, "github.com/distribution/distribution.ErrManifestUnknownRevision"},
+	{permanent, "github.com/distribution/distribution.ErrManifestUnverified"},
+	{permanent, "github.com/distribution/distribution.ErrRepositoryUnknown"},
+	{permanent, "github.com/distribution/distribution.ErrTagUnknown"},
+	{permanent, "github.com/containers/image/docker.ErrUnauthorizedForCredentials"},
+	{permanent, "github.com/containers/image/internal/manifest.NonImageArtifactError"},
+	{permanent, "github.com/containers/image/signature.InvalidPolicyFormatError"},
+	{permanent, "github.com/containers/image/signature.PolicyRequirementError"},
+	{permanent, "github.com/containers/image/signature/internal.InvalidSignatureError"},
+	{permanent, "github.com/containers/image/types.ManifestTypeRejectedError"},
+	{permanent, "github.com/google/go-containerregistry/pkg/name.ErrBadName"},
+
+	// terraform-plugin-sdk 2.40.1, helper/retry: the resource reached another state. Vault's
+	// client: the request was to be printed, not sent.
+	{permanent, "github.com/hashicorp/terraform-plugin-sdk/helper/retry.UnexpectedStateError"},
+	{permanent, "github.com/hashicorp/vault/api.OutputPolicyError"},
+	{permanent, "github.com/hashicorp/vault/api.OutputStringError"},
+
+	// cosign 2.6.5, pkg/cosign/errors.go: no signature that satisfies the policy.
+	{permanent, "github.com/sigstore/cosign/pkg/cosign.ErrNoCertificateFoundOnSignature"},
+	{permanent, "github.com/sigstore/cosign/pkg/cosign.ErrNoMatchingAttestations"},
+	{permanent, "github.com/sigstore/cosign/pkg/cosign.ErrNoMatchingSignatures"},
+	{permanent, "github.com/sigstore/cosign/pkg/cosign.ErrNoSignaturesFound"},
+	{permanent, "github.com/sigstore/cosign/pkg/cosign.VerificationFailure"},
+
+	// go-oidc 3.21.0; a new token is needed.
+	{permanent, "github.com/coreos/go-oidc/oidc.TokenExpiredError"},
+
 	// telebot 3.3.8, errors.go; Huawei Cloud's SDK 0.1.207, core/sdkerr.
 	{throttled, "gopkg.in/telebot.FloodError"},
 	{timeout, "github.com/huaweicloud/huaweicloud-sdk-go-v3/core/sdkerr.RequestTimeoutError"},
@@ -90,9 +258,24 @@ var cloudFields = []fieldRow{
 	{permanent, "github.com/hetznercloud/hcloud-go/hcloud.Error", "Code", "uniqueness_error|protected|json_error|unsupported_error|deprecated_api_endpoint|resource_limit_exceeded|token_readonly|*_already_*|*_mismatch"},
 	{transient, "github.com/hetznercloud/hcloud-go/hcloud.Error", "Code", "maintenance|robot_unavailable|resource_unavailable|server_error|bad_gateway|service_error"},
 
+	// volcengine-go-sdk 1.1.35, codes of volcengineerr as those of aws-sdk-go.
+	{permanent, "github.com/volcengine/volcengine-go-sdk/volcengine/volcengineerr.baseError", "code", "NoCredentialProviders|MissingRegion|MissingEndpoint|InvalidParameter|EmptyStaticCreds|EnvAccessKeyNotFound|EnvSecretNotFound|UserHomeNotFound"},
+
+	// alibaba-cloud-sdk-go 1.63.107, sdk/errors/client_error.go.
+	{permanent, "github.com/aliyun/alibaba-cloud-sdk-go/sdk/errors.ClientError", "errorCode", "SDK.UnsupportedCredential|SDK.UnsupportedParamPosition|SDK.AsyncFunctionNotEnabled|SDK.UnknownRequestType|SDK.MissingParam|SDK.InvalidParam"},
+	{timeout, "github.com/aliyun/alibaba-cloud-sdk-go/sdk/errors.ClientError", "errorCode", "SDK.TimeoutError"},
+
+	// apimachinery 0.37.2, util/validation/field.
+	{transient, "k8s.io/apimachinery/pkg/util/validation/field.Error", "Type", "InternalError"},
+	{permanent, "k8s.io/apimachinery/pkg/util/validation/field.Error", "Type", "FieldValue*"},
+
+	// godo 1.236.0: the server's own word.
+	{transient, "github.com/digitalocean/godo.ActionGatewayToolError", "Retriable", "true"},
+	{permanent, "github.com/digitalocean/godo.ActionGatewayToolError", "Retriable", "false"},
+
 	// aws-sdk-go 1.55.8, request/retryer.go: expired credentials are refreshed.
 	{transient, "github.com/aws/aws-sdk-go/aws/awserr.requestError", "awsError.code", "ExpiredToken|ExpiredTokenException|RequestExpired"},
-	{permanent, "github.com/aws/aws-sdk-go/aws/awserr.baseError", "code", "NoCredentialProviders|MissingRegion|MissingEndpoint|InvalidParameter"},
+	{permanent, "github.com/aws/aws-sdk-go/aws/awserr.baseError", "code", "NoCredentialProviders|MissingRegion|MissingEndpoint|InvalidParameter|EmptyStaticCreds|EnvAccessKeyNotFound|EnvSecretNotFound|UserHomeNotFound|NoConnectionFormat"},
 
 	// bce-sdk-go 0.9.277, BackOffRetryPolicy.
 	{transient, "github.com/baidubce/bce-sdk-go/bce.BceServiceError", "Code", "RequestExpired"},

@@ -1,6 +1,11 @@
 package known
 
-import "testing"
+import (
+	"errors"
+	"testing"
+
+	"github.com/gobackoff/retry"
+)
 
 func TestCloud(t *testing.T) {
 	type apiError struct {
@@ -40,3 +45,28 @@ func TestClouds(t *testing.T) {
 type requestError struct{ awsError error }
 
 func (requestError) Error() string { return "no" }
+
+// TestCloudClients: errors of clients of clouds, Kubernetes and registries.
+func TestCloudClients(t *testing.T) {
+	check(t, []errorCase{
+		{"cloudflare", errors.New("required workers tail ID missing"), retry.ClassPermanent},
+		{"cloudflare, network", errors.New("missing required network parameter"), retry.ClassPermanent},
+		{"regclient", errors.New("backoff limit reached"), retry.ClassPermanent},
+		{"helm", errors.New("has no deployed releases"), retry.ClassPermanent},
+		{"digest", errors.New("invalid checksum digest format"), retry.ClassPermanent},
+		{"checksum", errors.New("invalid checksum"), retry.ClassUnknown},
+		{"go-tfe, lock", errors.New("workspace already locked"), retry.ClassUnknown},
+	})
+	const field, tool = "k8s.io/apimachinery/pkg/util/validation/field.Error", "github.com/digitalocean/godo.ActionGatewayToolError"
+	type apiError struct {
+		Type      string
+		Retriable bool
+		error
+	}
+	checkForeign(t, []foreignCase{
+		{field, apiError{Type: "FieldValueRequired"}, permanent},
+		{field, apiError{Type: "InternalError"}, transient},
+		{tool, apiError{Retriable: true}, transient},
+		{tool, apiError{}, permanent},
+	})
+}

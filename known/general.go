@@ -68,7 +68,7 @@ var typeEndings = [...]string{
 	"Parse", "Parser", "Parsing", "Syntax", "Decode", "Decoding", "Unmarshal", "Marshal", "UnmarshalType", "Conversion",
 	"Validation", "Format", "Malformed", "Mismatch", "Unsupported", "UnsupportedType", "NotSupported", "NotImplemented",
 	"NotFound", "DoesNotExist", "AlreadyExists", "AlreadyRegistered", "AccessDenied", "PermissionDenied", "PermissionsDenied", "Unauthorized", "Forbidden",
-	"BadRequest", "BadParameter", "InvalidArgument", "InvalidParameter", "InvalidInput", "PaymentRequired", "NotAllowed",
+	"Constraint", "NotSingular", "Serialization", "Deserialization", "BadRequest", "BadParameter", "InvalidArgument", "InvalidParameter", "InvalidInput", "PaymentRequired", "NotAllowed",
 }
 
 // comesBack lists words, beside passing and remote, for what may be found later.
@@ -99,7 +99,7 @@ var parsers = setOf("yaml toml json json5 jsonc hjson jsoniter sonic ini hcl pro
 // ofText returns errfacts.Permanent or, if a retry might succeed, errfacts.Transient. What
 // the words of the text say counts in the order of certain, passing, firm, remote, loose.
 func ofText(text string) errfacts.Class {
-	text = strings.TrimRight(strings.ToLower(text[:min(len(text), 300)]), ".!\n ")
+	text = " " + strings.TrimRight(strings.ToLower(text[:min(len(text), 300)]), ".!\n ") // phrases may begin with a space
 	if contains(text, certain[:]) {
 		return errfacts.Permanent
 	}
@@ -113,7 +113,7 @@ func ofText(text string) errfacts.Class {
 	if contains(text, firm[:]) || isClosed(words) || hasSuffix(text, firmEndings[:]) {
 		return errfacts.Permanent
 	}
-	for part := range strings.SplitSeq(text, ": ") {
+	for part := range strings.SplitSeq(text[1:], ": ") {
 		if invalid := wordsOf(part); len(invalid) > 1 && lasting[invalid[0]] && !comesBack[invalid[1]] && !remote[invalid[1]] {
 			return errfacts.Permanent
 		}
@@ -121,7 +121,7 @@ func ofText(text string) errfacts.Class {
 	if has(remote) {
 		return errfacts.Transient
 	}
-	if prefix, _, found := strings.Cut(text, ":"); found && !strings.Contains(prefix, " ") && isParser(prefix) || contains(text, loose[:]) || has(mistakes) || isMissing(words) {
+	if prefix, _, found := strings.Cut(text[1:], ":"); found && !strings.Contains(prefix, " ") && isParser(prefix) || contains(text, loose[:]) || has(mistakes) || isMissing(words) {
 		return errfacts.Permanent
 	}
 	if hasSuffix(text, endings[:]) {
@@ -133,7 +133,7 @@ func ofText(text string) errfacts.Class {
 			continue
 		}
 		switch words[0] {
-		case "malformed", "missing", "illegal", "incompatible", "unrecognized", "duplicate", "negative", "nil", "both", "either":
+		case "malformed", "missing", "illegal", "incompatible", "unrecognized", "duplicate", "negative", "nil", "both", "either", "mismatched", "mismatching":
 			return errfacts.Permanent
 		case "unknown", "bad", "wrong", "incorrect", "unexpected", "no", "empty":
 			if slices.ContainsFunc(words[1:min(len(words), 4)], func(word string) bool { return things[word] }) {
@@ -193,15 +193,15 @@ var certain = [...]string{
 	"permission denied", "permissions denied", "access denied", "not permitted", "does not have permission", "insufficient privilege",
 	"insufficient permission", "insufficient scope", "syntax error", "parse error", "cannot unmarshal", "error found in #", "violates ",
 	"file is closed", "client is closed", "database is closed", "iterator is closed", "statement is closed", "watcher already closed",
-	"not yet supported", "not yet implemented",
+	"not yet supported", "not yet implemented", "too many arguments", "too many parameters", "too many columns", "too many values", "too many fields",
 }
 
 // passing lists words of what a retry may avoid, or of a state that passes.
 var passing = setOf("timeout timeouts timed deadline temporary temporarily transient unavailable available retry retries retryable " +
 	"retried again busy closing shutdown shutting stopped stopping down reset broken lock locked locks leader election ready progress " +
 	"pending many overload overloaded rate quota capacity full exhausted lost unreachable stale yet canceled cancelled aborted " +
-	"interrupted interrupt wait waiting while until during currently alive healthy lease concurrent concurrently conflict conflicting modified changed revision etag resync " +
-	"rebalance restart refresh reconnect reload internal gateway checksum checksums crc nonce unknown_error eof handshake")
+	"interrupted interrupt wait waiting while until currently alive healthy lease concurrent concurrently conflict conflicting modified changed revision etag resync " +
+	"rebalance restart refresh reconnect reload internal gateway checksum checksums crc nonce unknown_error eof handshake corrupt corrupted damaged")
 
 // firm lists phrases that decide even if the text is about a server.
 var firm = [...]string{
@@ -210,10 +210,16 @@ var firm = [...]string{
 	"cannot be empty", "cannot be blank", "cannot be nil", "cannot be null", "cannot be zero", "cannot be negative", "cannot be combined",
 	"cannot be specified", "cannot be populated", "cannot be set", "cannot be used", "can not be empty", "can not be nil", "can't be blank", "can't be empty",
 	" is required", " are required", " larger than ", " longer than ", "too long", "more than one ", "not enabled", "insufficient funds", "insufficient balance",
-	"was already consumed", " has invalid ", " has incorrect ", " is of invalid ",
+	"was already consumed", " has invalid ", " has incorrect ", " is of invalid ", "cannot scan ", "can't scan ", "unable to scan ", "non-pointer",
+	"nil pointer", "not a pointer", "pass a pointer", "less than minimum", "less than the minimum", "greater than maximum", "greater than the maximum",
+	"less than zero", "cannot be less than", "cannot be shorter", "cannot be greater", "cannot be larger", "not enough args", "not enough arguments", "insufficient arguments", "cannot set both",
+	"cannot both ", "cannot specify both", "cannot use both", "but not both", "cannot enable both", "unterminated ", "missing closing", "don't know how to ",
+	"cannot contain ", "can not contain ", "may only contain", "contains invalid char", "contain only ", "can only be used", "may only be used",
+	"can only be called", "must only be called", "can't be called", "cannot be called", "cannot be nested", "can't be marshaled", "cannot be encoded",
+	"but missing",
 }
 
-var firmEndings = [...]string{" specified", " provided", " required", " were passed"}
+var firmEndings = [...]string{" specified", " provided", " required", " were passed", " configured"}
 
 // remote lists words of what may change without the program, such as a server.
 var remote = setOf("connection connections connect connected connecting conn dial closed close network limit limits limited " +
@@ -225,7 +231,7 @@ var remote = setOf("connection connections connect connected connecting conn dia
 var lasting = setOf("invalid unsupported")
 
 // ours lists what only the program itself closes.
-var ours = setOf("client pool db database file writer reader iterator iter statement resultset rows archive storage store indexer " +
+var ours = setOf("client dialer pool db database file writer reader iterator iter statement resultset rows archive storage store indexer " +
 	"locker wallet batch builder watcher dataset tx encoder decoder resource")
 
 // things lists what may be unknown, bad, wrong, unexpected, empty or absent.
@@ -233,7 +239,7 @@ var things = setOf("field fields type types command option options flag format k
 	"property argument arguments parameter parameters schema encoding escape character char token directive function variable " +
 	"identifier extension driver scheme password passphrase digest signature magic size length number request account wallet " +
 	"such credentials permission permissions rows result results documents records path url uri file files filename end attribute operator keyword symbol " +
-	"name id config configuration hash line string input version index certificate domain value values")
+	"name id config configuration hash line string input version index certificate domain value values dialect setting collation annotation codec compression mode strategy kind preference placeholder")
 
 // mistakes lists words of mistakes in a program, its configuration or its data.
 var mistakes = setOf("ambiguous deprecated reserved prohibited oversized undefined unregistered malformed illegal misconfigured unhandled " +
@@ -249,15 +255,16 @@ var loose = [...]string{
 	"at least one ", "only one ", "exactly one ", "only valid", "can only ", "may only ", "verification failed", "verification error",
 	"no such table", "no such column", "no such file", "could not resolve to a ", // of GitHub's GraphQL
 	"not a valid ", "not valid for", "not a ", "not an ", "not allowed", "isn't allowed", "no longer allowed", " requires ", " without ", " has no ", " had no ", " exceeds ", "size exceed", "length exceed", " greater than ", " higher than ", "maximum size", "max depth", "maximum depth",
-	" is disabled", " are disabled", "end of document", "end of list", "end of array", "end of rows", "no more ", "cannot call ", "not registered", "not defined",
+	" is disabled", " are disabled", "out of bounds", "out of range", "to be a ", "to be an ", "but it's a ", "but got type", "overflows ", "should match ", "is not settable", "multiple of ", "end of document", "end of list", "end of array", "end of rows", "no more ", "cannot call ", "missing required ", "does not contain ", "doesn't contain ", "does not correspond ", " wrong type", "contains multiple ", "has multiple ",
+	" is expired", " has expired", "cannot be modified", "cannot be changed", " disallowed", " is mandatory", "not registered", "not defined",
 }
 
 var endings = [...]string{
 	" mismatch", " not match", "doesn't match", "don't match", " not set", " is nil", " was nil", " not allowed", " too short",
-	" too low", " too small", " out of range", " out of bounds", " overflow", " not valid", " is invalid", " malformed", " already exists", " already exist", " already registered",
+	" too low", " too small", " overflow", " not valid", " is invalid", " malformed", " already exists", " already exist", " already registered",
 	" already defined", " already initialized", " already known", " already committed", " already processed", " already joined", " already set",
-	" already open", " already opened", " already used", " already linked", " already serving", " not authenticated", " not logged in", " is expired", " has expired", "no rows in result set",
-	" needed", " not configured", " to be set", " is missing", " is empty",
+	" already open", " already opened", " already used", " already linked", " already serving", " not authenticated", " not logged in", "no rows in result set",
+	" needed", " not configured", " to be set", " missing", " already connected", " is empty",
 	"key exists", "document exists", "bucket exists", "index exists", "user exists", "object exists", "destination exists",
 }
 

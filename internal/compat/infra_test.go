@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	binance "github.com/adshao/go-binance/v2/common"
 	"github.com/aliyun/aliyun-oss-go-sdk/oss"
 	"github.com/dnsimple/dnsimple-go/dnsimple"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
@@ -15,10 +16,13 @@ import (
 	"github.com/juju/errors"
 	"github.com/line/line-bot-sdk-go/v8/linebot/messaging_api"
 	"github.com/moby/moby/client"
+	"github.com/mrz1836/postmark"
+	"github.com/open-feature/go-sdk/openfeature"
 	"github.com/ovh/go-ovh/ovh"
 	"github.com/prometheus/client_golang/api"
 	promapi "github.com/prometheus/client_golang/api/prometheus/v1"
 	"github.com/resend/resend-go/v2"
+	"github.com/rollbar/rollbar-go"
 	"github.com/scaleway/scaleway-sdk-go/api/registry/v1"
 	"github.com/scaleway/scaleway-sdk-go/scw"
 	"github.com/stretchr/testify/require"
@@ -245,5 +249,46 @@ func traceFaults(*testing.T) []fault {
 		{name: "`LimitExceeded`", err: trace.LimitExceeded("no"), class: throttled, known: true},
 		{name: "`ConnectionProblem`", err: trace.ConnectionProblem(nil, "no"), class: unknown},
 		{name: "`CompareFailed`", err: trace.CompareFailed("no"), class: unknown},
+	}
+}
+
+func postmarkFaults(t *testing.T) []fault {
+	send := func(status int, body string) error {
+		c := postmark.NewClient("token", "token")
+		c.BaseURL = respond(t, status, body)
+		_, err := c.SendEmail(t.Context(), postmark.Email{})
+		return err
+	}
+	return []fault{
+		{name: "300, invalid email request", err: send(422, `{"ErrorCode":300,"Message":"no"}`), class: permanent, known: true},
+		{name: "406, inactive recipient", err: send(422, `{"ErrorCode":406,"Message":"no"}`), class: permanent, known: true},
+		{name: "100, maintenance", err: send(503, `{"ErrorCode":100,"Message":"no"}`), class: unknown},
+	}
+}
+
+func rollbarFaults(*testing.T) []fault {
+	return []fault{
+		{name: "403", err: rollbar.ErrHTTPError(403), class: permanent, known: true},
+		{name: "503", err: rollbar.ErrHTTPError(503), class: transient, known: true},
+		{name: "`ErrBufferFull`", err: rollbar.ErrBufferFull{}, class: unknown},
+	}
+}
+
+func binanceFaults(*testing.T) []fault {
+	api := func(code int64) error { return &binance.APIError{Code: code, Message: "no"} }
+	return []fault{
+		{name: "-1001, disconnected", err: api(-1001), class: unknown},
+		{name: "-1003, too many requests", err: api(-1003), class: throttled, known: true},
+		{name: "-1007, execution status unknown", err: api(-1007), class: transient, unrepeatable: true, known: true},
+		{name: "-1121, bad symbol", err: api(-1121), class: permanent, known: true},
+		{name: "-2010, new order rejected", err: api(-2010), class: permanent, known: true},
+	}
+}
+
+func featureFaults(*testing.T) []fault {
+	return []fault{
+		{name: "`FLAG_NOT_FOUND`", err: openfeature.NewFlagNotFoundResolutionError("no"), class: permanent, known: true},
+		{name: "`TYPE_MISMATCH`", err: openfeature.NewTypeMismatchResolutionError("no"), class: permanent, known: true},
+		{name: "`PROVIDER_NOT_READY`", err: openfeature.NewProviderNotReadyResolutionError("no"), class: unknown},
 	}
 }

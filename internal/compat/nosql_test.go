@@ -3,14 +3,20 @@ package compat
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
 	"strings"
 	"testing"
 
+	"github.com/gocql/gocql"
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/rueidis"
+	"github.com/stretchr/testify/require"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/gobackoff/retry"
 )
 
 // serveRedis replies to "ECHO text" with an error that consists of the text. It refuses
@@ -34,7 +40,7 @@ func serveRedis(conn net.Conn) {
 			}
 			words[i] = string(word[:size])
 		}
-		reply := "ERR unknown command"
+		reply := "ERR unknown command '" + words[0] + "'"
 		if strings.EqualFold(words[0], "echo") {
 			reply = words[1]
 		}
@@ -84,5 +90,45 @@ func mongoFaults(*testing.T) []fault {
 		{name: "11000 DuplicateKey in a bulk", err: mongo.BulkWriteException{WriteErrors: []mongo.BulkWriteError{{WriteError: mongo.WriteError{Code: 11000}}}}, class: permanent},
 		{name: "64 WriteConcernTimeout", err: mongo.WriteException{WriteConcernError: &mongo.WriteConcernError{Code: 64}}, class: permanent},
 		{name: "`mongo.ErrNoDocuments`", err: mongo.ErrNoDocuments, class: permanent},
+	}
+}
+
+func rueidisFaults(t *testing.T) []fault {
+	client, err := rueidis.NewClient(rueidis.ClientOption{
+		InitAddress: []string{"redis:6379"}, ForceSingleClient: true, AlwaysRESP2: true, DisableCache: true, DisableRetry: true,
+		ClientSetInfo: rueidis.DisableClientSetInfo,
+		DialCtxFn: func(context.Context, string, *net.Dialer, *tls.Config) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			go serveRedis(theirs)
+			return ours, nil
+		},
+	})
+	require.NoError(t, err)
+	defer client.Close()
+	faults := []fault{{name: "`Nil`", err: rueidis.Nil, class: permanent}}
+	for reply, class := range map[string]retry.Class{
+		"LOADING dataset": transient, "CLUSTERDOWN hash slot": transient, "WRONGTYPE operation": permanent, "NOAUTH required": permanent,
+	} {
+		word, _, _ := strings.Cut(reply, " ")
+		err := client.Do(t.Context(), client.B().Echo().Message(reply).Build()).Error()
+		faults = append(faults, fault{name: word, err: err, class: class})
+	}
+	return sorted(faults)
+}
+
+func gocqlFaults(*testing.T) []fault {
+	marshal := func(typ gocql.Type, value any) error {
+		_, err := gocql.Marshal(gocql.NewNativeType(4, typ, ""), value)
+		return err
+	}
+	return []fault{
+		{name: "`ErrNotFound`", err: gocql.ErrNotFound, class: permanent},
+		{name: "`ErrNoKeyspace`", err: gocql.ErrNoKeyspace, class: permanent, known: true},
+		{name: "`ErrUseStmt`", err: gocql.ErrUseStmt, class: permanent, known: true},
+		{name: "`ErrSessionClosed`", err: gocql.ErrSessionClosed, class: permanent, known: true},
+		{name: "`MarshalError`", err: marshal(gocql.TypeInt, "x"), class: permanent, known: true},
+		{name: "`ErrNoConnections`", err: gocql.ErrNoConnections, class: unknown},
+		{name: "`ErrTimeoutNoResponse`", err: gocql.ErrTimeoutNoResponse, class: unknown},
+		{name: "`ErrNoStreams`", err: gocql.ErrNoStreams, class: unknown},
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/golang-migrate/migrate/v4"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgproto3"
 	_ "github.com/lib/pq"
@@ -18,6 +19,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	_ "github.com/ncruces/go-sqlite3/embed"
 	"github.com/stretchr/testify/require"
+	"gorm.io/gorm"
 	_ "modernc.org/sqlite"
 
 	"github.com/gobackoff/retry"
@@ -246,4 +248,27 @@ func ncrucesFaults(t *testing.T) []fault {
 		t.Cleanup(func() { conn.Close() })
 		return conn.Exec
 	})
+}
+
+func gormFaults(*testing.T) []fault {
+	return []fault{
+		{name: "`ErrRecordNotFound`", err: gorm.ErrRecordNotFound, class: permanent},
+		{name: "`ErrDuplicatedKey`", err: gorm.ErrDuplicatedKey, class: permanent},
+		{name: "`ErrForeignKeyViolated`", err: gorm.ErrForeignKeyViolated, class: permanent},
+		{name: "`ErrInvalidTransaction`", err: gorm.ErrInvalidTransaction, class: permanent, known: true},
+		{name: "`ErrMissingWhereClause`", err: gorm.ErrMissingWhereClause, class: permanent, known: true},
+		{name: "`ErrPrimaryKeyRequired`", err: gorm.ErrPrimaryKeyRequired, class: permanent, known: true},
+		{name: "`ErrInvalidField`", err: gorm.ErrInvalidField, class: permanent, known: true},
+	}
+}
+
+func migrateFaults(*testing.T) []fault {
+	return []fault{
+		{name: "`ErrNoChange`", err: migrate.ErrNoChange, class: permanent, known: true},
+		{name: "`ErrDirty`", err: migrate.ErrDirty{Version: 3}, class: permanent, known: true},
+		{name: "`ErrShortLimit`", err: migrate.ErrShortLimit{Short: 1}, class: permanent, known: true},
+		{name: "`ErrInvalidVersion`", err: migrate.ErrInvalidVersion, class: permanent, known: true},
+		{name: "`ErrLocked`", err: migrate.ErrLocked, class: transient, known: true},
+		{name: "`ErrLockTimeout`", err: migrate.ErrLockTimeout, class: timeout, known: true},
+	}
 }

@@ -13,13 +13,18 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/bradfitz/gomemcache/memcache"
+	"github.com/bsm/redislock"
 	"github.com/dgraph-io/badger/v4"
+	"github.com/go-redsync/redsync/v4"
 	"github.com/go-zookeeper/zk"
 	redigo "github.com/gomodule/redigo/redis"
 	"github.com/hashicorp/raft"
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 	"github.com/sijms/go-ora/v2/network"
 	"github.com/stretchr/testify/require"
+	"github.com/syndtr/goleveldb/leveldb"
+	"github.com/syndtr/goleveldb/leveldb/storage"
+	"github.com/tidwall/buntdb"
 	"go.etcd.io/bbolt"
 	bbolterrors "go.etcd.io/bbolt/errors"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -189,5 +194,51 @@ func embeddedFaults(t *testing.T) []fault {
 		{name: "raft, `ErrNotLeader`", err: raft.ErrNotLeader, class: unknown},
 		{name: "raft, `ErrEnqueueTimeout`", err: raft.ErrEnqueueTimeout, class: unknown},
 		{name: "raft, `ErrLeadershipLost`", err: raft.ErrLeadershipLost, class: transient, unrepeatable: true},
+	}
+}
+
+func lockFaults(*testing.T) []fault {
+	return []fault{
+		{name: "`redislock.ErrNotObtained`", err: redislock.ErrNotObtained, class: transient, known: true},
+		{name: "`redislock.ErrLockNotHeld`", err: redislock.ErrLockNotHeld, class: permanent, known: true},
+		{name: "`redsync.ErrFailed`", err: redsync.ErrFailed, class: transient, known: true},
+		{name: "`redsync.ErrTaken`", err: &redsync.ErrTaken{Nodes: []int{0}}, class: transient, known: true},
+		{name: "`redsync.ErrExtendFailed`", err: redsync.ErrExtendFailed, class: permanent, known: true},
+		{name: "`redsync.ErrLockAlreadyExpired`", err: redsync.ErrLockAlreadyExpired, class: permanent, known: true},
+	}
+}
+
+func levelFaults(t *testing.T) []fault {
+	db, err := leveldb.Open(storage.NewMemStorage(), nil)
+	require.NoError(t, err)
+	_, missing := db.Get([]byte("key"), nil)
+	require.NoError(t, db.SetReadOnly())
+	readOnly := db.Put([]byte("key"), nil, nil)
+	require.NoError(t, db.Close())
+	_, closed := db.Get([]byte("key"), nil)
+	return []fault{
+		{name: "`leveldb.ErrNotFound`", err: missing, class: permanent},
+		{name: "`leveldb.ErrReadOnly`", err: readOnly, class: permanent, known: true},
+		{name: "`leveldb.ErrClosed`", err: closed, class: permanent, known: true},
+	}
+}
+
+func buntFaults(t *testing.T) []fault {
+	db, err := buntdb.Open(":memory:")
+	require.NoError(t, err)
+	missing := db.View(func(tx *buntdb.Tx) error {
+		_, err := tx.Get("key")
+		return err
+	})
+	readOnly := db.View(func(tx *buntdb.Tx) error {
+		_, _, err := tx.Set("key", "value", nil)
+		return err
+	})
+	require.NoError(t, db.Close())
+	return []fault{
+		{name: "`ErrNotFound`", err: missing, class: permanent},
+		{name: "`ErrTxNotWritable`", err: readOnly, class: permanent, known: true},
+		{name: "`ErrDatabaseClosed`", err: db.Close(), class: permanent, known: true},
+		{name: "`ErrShrinkInProcess`", err: buntdb.ErrShrinkInProcess, class: unknown},
 	}
 }

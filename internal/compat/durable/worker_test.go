@@ -28,7 +28,7 @@ var killsPolicy = retry.Policy{
 
 const longHint = 7 * time.Second // too long for River's workers, so River's leader ends the wait
 
-var errGone = errors.New("no such order")
+var errGone = errors.New("the order is gone") // which no rule of a Classifier knows
 
 // script returns the outcome of an attempt, given the numbers of the job and the attempt.
 func script(job, attempt int) error {

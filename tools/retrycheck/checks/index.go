@@ -7,7 +7,6 @@ import (
 	"iter"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -71,9 +70,10 @@ func shortName(name string) string { return name[strings.LastIndex(name, "/")+1:
 type call struct {
 	inspector.Cursor
 	*ast.CallExpr
-	fn   *types.Func
-	name string
-	op   inspector.Cursor // the function literal that retriers and pollers call, if it is one
+	fn     *types.Func
+	name   string
+	op     inspector.Cursor // the function literal that retriers and pollers call, if it is one
+	policy inspector.Cursor // the argument that is a retry.Policy, of retriers
 }
 
 // A variable has the places where it is used and those that set it, a part of it, or take
@@ -82,11 +82,12 @@ type variable struct{ uses, sets []inspector.Cursor }
 
 // indexed has the calls and the variables of a package.
 type indexed struct {
-	root  inspector.Cursor
-	info  *types.Info
-	calls []call
-	loops []call // those of retriers and pollers
-	vars  map[types.Object]variable
+	root       inspector.Cursor
+	info       *types.Info
+	calls      []*call
+	loops      []*call // those of retriers and pollers
+	operations []*call // those of them that have an op
+	vars       map[types.Object]variable
 }
 
 var index = &analysis.Analyzer{
@@ -106,14 +107,13 @@ var index = &analysis.Analyzer{
 				x.addUse(c, n)
 			case *ast.CallExpr:
 				if fn, ok := typeutil.Callee(x.info, n).(*types.Func); ok {
-					x.calls = append(x.calls, call{Cursor: c, CallExpr: n, fn: fn, name: nameOf(fn.Origin())})
+					x.calls = append(x.calls, &call{Cursor: c, CallExpr: n, fn: fn, name: nameOf(fn.Origin())})
 				}
 			}
 		}
 		for _, call := range x.calls {
 			if retriers.MatchString(call.name) || pollers.MatchString(call.name) {
-				call.op = x.operation(call)
-				x.loops = append(x.loops, call)
+				x.addLoop(call)
 			}
 		}
 		return x, nil
@@ -196,11 +196,6 @@ func (x *indexed) value(c inspector.Cursor) inspector.Cursor {
 	return c
 }
 
-// usedIn reports whether a variable is used in c.
-func (x *indexed) usedIn(c inspector.Cursor, obj types.Object) bool {
-	return slices.ContainsFunc(x.vars[obj].uses, c.Contains)
-}
-
 // mentions returns the identifiers in c and in the values of the variables among them.
 func (x *indexed) mentions(c inspector.Cursor) iter.Seq[inspector.Cursor] {
 	return func(yield func(inspector.Cursor) bool) {
@@ -229,18 +224,23 @@ func (x *indexed) callee(n ast.Node) string {
 	return ""
 }
 
-// operation returns the first function literal among the arguments of a call that does not
-// receive an error, as predicates and hooks do.
-func (x *indexed) operation(call call) inspector.Cursor {
-	for i := range call.Args {
-		op := x.value(call.ChildAt(edge.CallExpr_Args, i))
-		if _, ok := op.Node().(*ast.FuncLit); ok {
+// addLoop looks for the operation among the arguments of a call: the first function literal
+// that does not receive an error, as predicates and hooks do.
+func (x *indexed) addLoop(call *call) {
+	x.loops = append(x.loops, call)
+	for i, arg := range call.Args {
+		at := call.ChildAt(edge.CallExpr_Args, i)
+		if typeName(x.info.TypeOf(arg)) == ours+".Policy" {
+			call.policy = at
+		}
+		op := x.value(at)
+		if _, ok := op.Node().(*ast.FuncLit); ok && !call.op.Valid() {
 			if params := x.signature(op).Params(); params.Len() == 0 || !isError(params.At(0).Type()) {
-				return op
+				call.op = op
+				x.operations = append(x.operations, call)
 			}
 		}
 	}
-	return inspector.Cursor{}
 }
 
 func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
@@ -284,11 +284,9 @@ func (x *indexed) contextAround(c inspector.Cursor) *types.Var {
 
 // signature returns the type of a function literal or declaration.
 func (x *indexed) signature(fn inspector.Cursor) *types.Signature {
-	switch n := fn.Node().(type) {
-	case *ast.FuncLit:
-		return x.info.TypeOf(n).(*types.Signature)
-	case *ast.FuncDecl:
-		return x.info.Defs[n.Name].(*types.Func).Signature()
+	e, ok := fn.Node().(ast.Expr)
+	if !ok {
+		e = fn.Node().(*ast.FuncDecl).Name
 	}
-	return nil
+	return x.info.TypeOf(e).(*types.Signature)
 }

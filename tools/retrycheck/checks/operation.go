@@ -20,7 +20,7 @@ var OpContext = analyzer("opcontext", "report operations that ignore the context
 			continue
 		}
 		params := p.signature(call.op).Params()
-		if params.Len() == 0 || !isContext(params.At(0).Type()) || p.usedIn(call.op, params.At(0)) {
+		if params.Len() == 0 || !isContext(params.At(0).Type()) || slices.ContainsFunc(p.vars[params.At(0)].uses, call.op.Contains) {
 			continue
 		}
 		if other := p.otherContext(call.op); other.Valid() {
@@ -94,10 +94,7 @@ var transactions = names(`database/sql\.Tx`, `github\.com/(jackc/pgx|jmoiron/sql
 // Transaction reports retries of a part of a transaction, which fail because the database
 // has already aborted it.
 var Transaction = analyzer("transaction", "report retries of a part of a database transaction", func(p *pass) {
-	for _, call := range p.loops {
-		if !call.op.Valid() {
-			continue
-		}
+	for _, call := range p.operations {
 		for id := range call.op.Preorder((*ast.Ident)(nil)) {
 			v, ok := p.info.Uses[id.Node().(*ast.Ident)].(*types.Var)
 			if ok && outside(v, call.op) && transactions.MatchString(typeName(v.Type())) {
@@ -132,8 +129,8 @@ var Nested = analyzer("nested", "report retries around clients that retry by the
 			return
 		}
 	}
-	for _, outer := range p.loops {
-		if !outer.op.Valid() || !retriers.MatchString(outer.name) {
+	for _, outer := range p.operations {
+		if !retriers.MatchString(outer.name) {
 			continue
 		}
 		for _, c := range p.calls {
@@ -146,7 +143,7 @@ var Nested = analyzer("nested", "report retries around clients that retry by the
 })
 
 // retriesItself names what retries in a call: the function or the client.
-func (p *pass) retriesItself(c call) string {
+func (p *pass) retriesItself(c *call) string {
 	if retriers.MatchString(c.name) {
 		return c.name
 	}
@@ -206,7 +203,7 @@ func (p *pass) repeated(c inspector.Cursor) (inspector.Cursor, bool) {
 	case *ast.ForStmt, *ast.RangeStmt:
 		return again, true
 	}
-	return again, slices.ContainsFunc(p.loops, func(loop call) bool { return loop.op == again })
+	return again, slices.ContainsFunc(p.loops, func(loop *call) bool { return loop.op == again })
 }
 
 // withoutContext returns req for req.WithContext(ctx) and req.Clone(ctx), which share its body.

@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"fmt"
 	"go/ast"
 	"go/constant"
 	"go/token"
@@ -156,49 +155,34 @@ var Unit = analyzer("unit", "report durations without a unit", func(p *pass) {
 		if name := typeName(tv.Type); tv.Value == nil || name != "time.Duration" && name != ours+".Constant" {
 			continue
 		}
-		n, exact := constant.Int64Val(constant.ToInt(tv.Value))
-		if !exact || n <= 0 || n >= int64(time.Millisecond) {
-			continue
-		}
-		if where := p.durationOf(c); where != "" {
-			p.report(c, "%s is %d nanoseconds: multiply the number by a unit, such as time.Millisecond", where, n)
+		if n, exact := constant.Int64Val(constant.ToInt(tv.Value)); exact && 0 < n && n < int64(time.Millisecond) && waits.MatchString(p.receiver(c)) {
+			p.report(c, "this is %d nanoseconds: multiply the number by a unit, such as time.Millisecond", n)
 		}
 	}
 })
 
-// durationOf names the field or parameter that a number is given to, "" if waits does not
-// match its type or function.
-func (p *pass) durationOf(c inspector.Cursor) string {
+// receiver names the function or the type that a value is given to, if it is one.
+func (p *pass) receiver(c inspector.Cursor) string {
 	parent := c.Parent()
 	switch n := parent.Node().(type) {
-	case *ast.ParenExpr:
-		return p.durationOf(parent)
+	case *ast.ParenExpr, *ast.KeyValueExpr:
+		return p.receiver(parent)
 	case *ast.CallExpr:
-		if tv := p.info.Types[n.Fun]; tv.IsType() && typeName(tv.Type) == ours+".Constant" {
-			return "Constant"
-		} else if tv.IsType() { // another conversion
-			return p.durationOf(parent)
+		if fn := p.info.Types[n.Fun]; !fn.IsType() {
+			return p.callee(n)
+		} else if typeName(fn.Type) == "time.Duration" {
+			return p.receiver(parent)
 		}
-		if name := p.callee(n); waits.MatchString(name) {
-			return "the argument of " + shortName(name)
-		}
-	case *ast.KeyValueExpr:
-		if lit, ok := parent.Parent().Node().(*ast.CompositeLit); ok && n.Value == c.Node() && p.waits(lit) {
-			return fmt.Sprint(n.Key)
-		}
+		return typeName(p.info.TypeOf(n))
 	case *ast.CompositeLit:
-		if p.waits(n) {
-			return "the element"
-		}
+		return typeName(p.info.TypeOf(n))
 	case *ast.AssignStmt:
-		if sel, ok := n.Lhs[0].(*ast.SelectorExpr); ok && len(n.Lhs) == 1 && n.Tok == token.ASSIGN && p.waits(sel.X) {
-			return sel.Sel.Name
+		if field, ok := n.Lhs[0].(*ast.SelectorExpr); ok && n.Tok == token.ASSIGN {
+			return typeName(p.info.TypeOf(field.X))
 		}
 	}
 	return ""
 }
-
-func (p *pass) waits(e ast.Expr) bool { return waits.MatchString(typeName(p.info.TypeOf(e))) }
 
 // shared has the types of budgets and limiters, and functions that make one.
 var shared = names(ours+`\.((Token|Ratio|Throttle)Budget|FleetBudget)`, `golang\.org/x/time/rate\.NewLimiter`,
@@ -208,11 +192,10 @@ var shared = names(ours+`\.((Token|Ratio|Throttle)Budget|FleetBudget)`, `golang\
 // nothing.
 var Budget = analyzer("budget", "report budgets and limiters that are made for one call", func(p *pass) {
 	for _, call := range p.loops {
-		at := takesPolicy(call)
-		if at < 0 || at >= len(call.Args) {
+		if !call.policy.Valid() {
 			continue
 		}
-		policy := p.perCall(call, call.ChildAt(edge.CallExpr_Args, at))
+		policy := p.perCall(call, call.policy)
 		if !policy.Valid() {
 			continue
 		}
@@ -236,7 +219,7 @@ var Budget = analyzer("budget", "report budgets and limiters that are made for o
 // perCall returns the expression that c stands for if it is evaluated once for each call: c
 // itself, or the value of a variable of the same function that is used by this call only.
 // What main makes is made once.
-func (p *pass) perCall(call call, c inspector.Cursor) (made inspector.Cursor) {
+func (p *pass) perCall(call *call, c inspector.Cursor) (made inspector.Cursor) {
 	made = c
 	if id, ok := c.Node().(*ast.Ident); ok {
 		v := p.vars[p.info.Uses[id]]
@@ -275,8 +258,8 @@ var Unbounded = analyzer("unbounded", "report retries without a limit on attempt
 				id := c.Node().(*ast.Ident)
 				name := objectName(p.info.Uses[id])
 				number, none := zero.MatchString(name), p.isZero(c.Parent().Parent())
-				limited = limited || limits.MatchString(name) || number && !none || isContext(p.info.TypeOf(id)) && !p.isBackground(p.value(c).Node())
 				endless = endless || unlimited.MatchString(name) || number && none
+				limited = limited || limits.MatchString(name) || number && !none || isContext(p.info.TypeOf(id)) && !p.isBackground(p.value(c).Node())
 			}
 		}
 		if endless && !limited {

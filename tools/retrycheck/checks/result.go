@@ -2,8 +2,10 @@ package checks
 
 import (
 	"go/ast"
+	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
+	"golang.org/x/tools/go/ast/inspector"
 )
 
 // pure has functions that return a marked error or a changed copy and do nothing else.
@@ -25,24 +27,21 @@ var Dropped = analyzer("dropped", "report unused results of Permanent(err), poli
 		switch {
 		case (statement || blank) && pure.MatchString(call.name):
 			p.report(call.Cursor, "%s has no effect unless its result is used", shortName(call.name))
-		case statement && takesPolicy(call) >= 0:
+		case pure.MatchString(call.name) && p.formats(call.Parent()):
+			p.report(call.Cursor, "%s has no effect unless the format wraps its result with %%w", shortName(call.name))
+		case statement && call.policy.Valid():
 			p.report(call.Cursor, "the error of %s is not used, so a final failure goes unnoticed", shortName(call.name))
 		}
 	}
 })
 
-// takesPolicy returns the position of the Policy among the parameters of a function that
-// retries with it, otherwise -1.
-func takesPolicy(call call) int {
-	if retriers.MatchString(call.name) {
-		params := call.fn.Signature().Params()
-		for i := range params.Len() {
-			if typeName(params.At(i).Type()) == ours+".Policy" {
-				return i
-			}
-		}
+// formats reports whether c is a call of fmt.Errorf that wraps nothing.
+func (p *pass) formats(c inspector.Cursor) bool {
+	if p.callee(c.Node()) != "fmt.Errorf" {
+		return false
 	}
-	return -1
+	format := p.info.Types[c.Node().(*ast.CallExpr).Args[0]].Value
+	return format != nil && !strings.Contains(format.ExactString(), "%w")
 }
 
 var reasons = names(ours + `\.Err(MaxAttempts|MaxElapsed|Budget|Hint|Unrepeatable|Invalid)`)
@@ -73,25 +72,29 @@ var Compare = analyzer("compare", "report reasons for giving up that are compare
 	}
 })
 
-// NoFail reports operations that always succeed, so that nothing is ever retried.
-var NoFail = analyzer("nofail", "report operations that never return an error", func(p *pass) {
-	for _, call := range p.loops {
-		if !call.op.Valid() || !retriers.MatchString(call.name) {
+var final = names(ours+`\.Permanent`, cenkalti+`\.Permanent`, avast+`\.Unrecoverable`)
+
+// NoFail reports operations that succeed or fail for good, so that nothing is ever retried.
+var NoFail = analyzer("nofail", "report operations that never return an error to retry", func(p *pass) {
+	for _, call := range p.operations {
+		if !retriers.MatchString(call.name) {
 			continue
 		}
-		returns, failures := 0, 0
+		returns, retried := 0, 0
 		for c := range call.op.Preorder((*ast.ReturnStmt)(nil)) {
 			if around(c, (*ast.FuncLit)(nil)) != call.op {
 				continue
 			}
 			returns++
 			results := c.Node().(*ast.ReturnStmt).Results
-			if len(results) == 0 || !p.info.Types[results[len(results)-1]].IsNil() {
-				failures++
+			if len(results) == 0 {
+				retried++
+			} else if last := results[len(results)-1]; !p.info.Types[last].IsNil() && !final.MatchString(p.callee(last)) {
+				retried++
 			}
 		}
-		if returns > 0 && failures == 0 {
-			p.report(call.Cursor, "the operation never returns an error, so %s never retries it", shortName(call.name))
+		if returns > 0 && retried == 0 {
+			p.report(call.Cursor, "the operation never returns an error that is not permanent, so %s never retries it", shortName(call.name))
 		}
 	}
 })

@@ -232,8 +232,13 @@ func (l *loader) load(importPath, dir string) *packages.Package {
 			Selections: map[*ast.SelectorExpr]*types.Selection{}, FileVersions: map[*ast.File]string{},
 		},
 	}
-	config := types.Config{Importer: l, Error: func(error) {}, FakeImportC: true, Sizes: pkg.TypesSizes}
+	twice := false // as in a folder with several programs, which go vet does not accept either
+	redeclared := func(err error) { twice = twice || strings.Contains(err.Error(), "redeclared in this block") }
+	config := types.Config{Importer: l, Error: redeclared, FakeImportC: true, Sizes: pkg.TypesSizes}
 	pkg.Types, _ = config.Check(importPath, l.fset, files, pkg.TypesInfo)
+	if twice {
+		return nil
+	}
 	return pkg
 }
 

@@ -3,6 +3,7 @@ package dropped
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -20,6 +21,13 @@ func marks(context.Context) error {
 		return nil
 	}
 	return retry.Permanent(errGone)
+}
+
+func wraps(err error) error {
+	if err == nil {
+		return fmt.Errorf("reading: %v", retry.Permanent(errGone)) // want `retry.Permanent has no effect unless the format wraps its result with %w`
+	}
+	return fmt.Errorf("reading: %w", retry.Permanent(err))
 }
 
 func status(resp *http.Response, err error) error {

@@ -10,7 +10,7 @@ import (
 )
 
 func swallows(ctx context.Context, p retry.Policy) {
-	_ = retry.Do(ctx, p, func(context.Context) error { // want `the operation never returns an error, so retry.Do never retries it`
+	_ = retry.Do(ctx, p, func(context.Context) error { // want `the operation never returns an error that is not permanent, so retry.Do never retries it`
 		if err := os.Remove("lock"); err != nil {
 			println(err.Error())
 		}
@@ -28,6 +28,15 @@ func swallows(ctx context.Context, p retry.Policy) {
 	_ = backoff.Retry(func() error { _ = os.Remove("lock"); return nil }, &backoff.ZeroBackOff{}) // want `backoff.Retry never retries it`
 }
 
+func gives(ctx context.Context, p retry.Policy) {
+	_ = retry.Do(ctx, p, func(context.Context) error { // want `never returns an error that is not permanent`
+		if err := os.Remove("lock"); err != nil {
+			return retry.Permanent(err)
+		}
+		return nil
+	})
+}
+
 func returns(ctx context.Context, p retry.Policy) {
 	_ = retry.Do(ctx, p, func(context.Context) error { return os.Remove("lock") })
 	_ = retry.Do(ctx, p, func(context.Context) (err error) {
@@ -35,6 +44,13 @@ func returns(ctx context.Context, p retry.Policy) {
 			return nil
 		}
 		return
+	})
+	_ = retry.Do(ctx, p, func(context.Context) error {
+		err := os.Remove("lock")
+		if errors.Is(err, os.ErrPermission) {
+			return retry.Permanent(err)
+		}
+		return err
 	})
 	_ = retry.Do(ctx, p, func(context.Context) error { panic("not implemented") })
 }

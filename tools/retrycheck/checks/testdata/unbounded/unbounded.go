@@ -21,6 +21,7 @@ func ours() {
 func others() {
 	_ = sethvargo.Do(context.Background(), sethvargo.NewConstant(time.Second), op) // want `nothing ends these retries`
 	_ = avast.New(avast.UntilSucceeded()).Do(func() error { return nil })          // want `nothing ends these retries`
+	_ = avast.New(avast.Attempts(0)).Do(func() error { return nil })               // want `nothing ends these retries`
 }
 
 func limited(ctx context.Context) {

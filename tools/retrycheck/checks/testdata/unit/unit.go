@@ -15,14 +15,14 @@ const base = 100
 var seconds = 5
 
 var _ = []any{
-	retry.FullJitter{Base: 100, Cap: 20 * time.Second}, // want `Base is 100 nanoseconds: multiply the number by a unit`
-	retry.Policy{MaxElapsed: 30, AttemptTimeout: (5)},  // want `MaxElapsed is 30 nanoseconds` `AttemptTimeout is 5 nanoseconds`
-	retry.Constant(250),                         // want `Constant is 250 nanoseconds`
-	retry.Schedule{100, 200 * time.Millisecond}, // want `the element is 100 nanoseconds`
-	retry.Linear{Step: time.Duration(50)},       // want `Step is 50 nanoseconds`
-	sethvargo.NewConstant(500),                  // want `the argument of go-retry.NewConstant is 500 nanoseconds`
-	wait.Backoff{Duration: 10, Steps: 3},        // want `Duration is 10 nanoseconds`
-	http.Client{Timeout: 30},                    // want `Timeout is 30 nanoseconds`
+	retry.FullJitter{Base: 100, Cap: 20 * time.Second}, // want `this is 100 nanoseconds: multiply the number by a unit`
+	retry.Policy{MaxElapsed: 30, AttemptTimeout: (5)},  // want `this is 30 nanoseconds` `this is 5 nanoseconds`
+	retry.Constant(250),                         // want `this is 250 nanoseconds`
+	retry.Schedule{100, 200 * time.Millisecond}, // want `this is 100 nanoseconds`
+	retry.Linear{Step: time.Duration(50)},       // want `this is 50 nanoseconds`
+	sethvargo.NewConstant(500),                  // want `this is 500 nanoseconds`
+	wait.Backoff{Duration: 10, Steps: 3},        // want `this is 10 nanoseconds`
+	http.Client{Timeout: 30},                    // want `this is 30 nanoseconds`
 
 	retry.FullJitter{Base: 100 * time.Millisecond},
 	retry.FullJitter{Base: 1e8},
@@ -36,8 +36,8 @@ var _ = []any{
 
 func later(ctx context.Context) (context.Context, context.CancelFunc) {
 	var p retry.Policy
-	p.MaxElapsed = 60 // want `MaxElapsed is 60 nanoseconds`
+	p.MaxElapsed = 60 // want `this is 60 nanoseconds`
 	p.MaxAttempts = 60
 	time.Sleep(1)                       // yields: vet's business
-	return context.WithTimeout(ctx, 10) // want `the argument of context.WithTimeout is 10 nanoseconds`
+	return context.WithTimeout(ctx, 10) // want `this is 10 nanoseconds`
 }

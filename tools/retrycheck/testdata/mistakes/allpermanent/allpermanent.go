@@ -1,0 +1,23 @@
+package allpermanent
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/gobackoff/retry"
+)
+
+func run(ctx context.Context) error {
+	return retry.Do(ctx, retry.Policy{}, func(ctx context.Context) error { // mistake
+		if err := fetch(ctx, "a"); err != nil {
+			return retry.Permanent(err)
+		}
+		return nil
+	})
+}
+
+func fetch(ctx context.Context, name string) error {
+	_, err := os.ReadFile(name)
+	return errors.Join(err, ctx.Err())
+}

@@ -1,0 +1,26 @@
+package unwrapped
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/gobackoff/retry"
+)
+
+func run(ctx context.Context) error {
+	return retry.Do(ctx, retry.Policy{}, func(ctx context.Context) error {
+		err := fetch(ctx, "a")
+		if errors.Is(err, fs.ErrPermission) {
+			return fmt.Errorf("reading a: %v", retry.Permanent(err)) // mistake
+		}
+		return err
+	})
+}
+
+func fetch(ctx context.Context, name string) error {
+	_, err := os.ReadFile(name)
+	return errors.Join(err, ctx.Err())
+}
