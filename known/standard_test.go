@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 A program may still meet errors that are deprecated.
+
 package known
 
 import (
