@@ -495,15 +495,33 @@ func statuses(first, last int, except ...int) (errs []error) {
 	return errs
 }
 
-// claims are the words of DefaultClassifier's comment that name types, texts and numbers,
-// with errors that they are about.
+type (
+	isRetryableError  struct{ retryableError }
+	nonRetryableError struct{ retryableError }
+	statusCodeError   struct{ code int }
+)
+
+func (e isRetryableError) IsRetryable() bool   { return e.yes }
+func (isRetryableError) Retryable(int)         {} // hides the method
+func (e nonRetryableError) NonRetryable() bool { return e.yes }
+func (statusCodeError) Error() string          { return "status" }
+func (e statusCodeError) StatusCode() int      { return e.code }
+
+// claims are the words of DefaultClassifier's comment that name methods, types, texts and
+// numbers, with errors that they are about.
 var claims = []struct {
 	words string
 	want  retry.Class
 	errs  []error
 }{
+	{"RetryableError() bool, Retryable() bool, IsRetryable() bool, NonRetriable(), NonRetryable() bool and CanceledError() bool", permanent,
+		[]error{smithyError{false}, retryableError{false}, isRetryableError{}, azureError{503}, nonRetryableError{retryableError{true}}, canceledError{true}}},
+	{"methods that allow a retry: those, SafeToRetry() bool", transient,
+		[]error{smithyError{true}, retryableError{true}, isRetryableError{retryableError{true}}, pgxError{true}}},
+	{"HTTPStatusCode() int, HTTPCode() int or StatusCode() int", permanent, []error{statusedError(404), httpCodeError{404}, statusCodeError{404}}},
 	{"statuses 429 and 529", throttled, []error{statusedError(429), statusedError(529)}},
-	{"throttling code of AWS", throttled, []error{codedError{"ThrottlingException"}}},
+	{"ErrorCode() string with a throttling code of AWS", throttled, []error{codedError{"ThrottlingException"}}},
+	{"what libraries report as throttling", throttled, []error{errors.New("too many requests")}},
 	{"MongoDB's labels", transient, []error{labelError{"RetryableWriteError"}}},
 	{"408 is a timeout", timeout, []error{statusedError(408)}},
 	{"421, 425 and 500 to 529 are transient", transient,
@@ -526,7 +544,9 @@ var claims = []struct {
 		[]error{fs.ErrNotExist, exec.ErrNotFound, sql.ErrNoRows, &json.SyntaxError{}, hex.InvalidByteError('x')}},
 	{`texts such as "key not found"`, permanent, []error{errors.New("key not found")}},
 	{"connection lost during a MySQL statement, are unrepeatable", transient, []error{errors.New("invalid connection")}},
+	{"Any other error", unknown, []error{errOp}},
 	{"context.Canceled is the operation's own", permanent, []error{context.Canceled}},
+	{"Methods that panic are ignored", unknown, []error{brokenError{}}},
 }
 
 // TestClaims: what the comment of DefaultClassifier says is true, and claims has all of it.
@@ -542,5 +562,5 @@ func TestClaims(t *testing.T) {
 	}
 	assert.Equal(t, unknown, retry.DefaultClassifier{}.Classify(statusedError(432)).Class)
 	assert.True(t, retry.DefaultClassifier{}.Classify(errors.New("invalid connection")).Unrepeatable)
-	assert.Empty(t, regexp.MustCompile(`\b[a-z]\w*\.[A-Z]\w*|\b\d{3}\b|"[^"]*"`).FindAllString(rest, -1), "claims lacks words of the comment")
+	assert.Empty(t, regexp.MustCompile(`\w+\(\)|\b[a-z]\w*\.[A-Z]\w*|\b\d{3}\b|"[^"]*"`).FindAllString(rest, -1), "claims lacks words of the comment")
 }

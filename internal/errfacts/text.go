@@ -101,7 +101,7 @@ func isThrottled(rest string) bool {
 	case 'h':
 		return strings.HasPrefix(rest, "hrottl")
 	case 'o':
-		return strings.HasPrefix(rest, "oo many requests")
+		return strings.HasPrefix(rest, "oo many requests") || rest == "oo Many Requests"
 	}
 	return false
 }
@@ -155,6 +155,8 @@ var endings = [...]struct {
 	{text: "Rate exceeded", Class: Throttled},
 	{text: "rate limited", Class: Throttled},
 	{text: "throttled", Class: Throttled},
+	{text: "Not Found", whole: true, Class: Permanent}, // http.StatusText
+	{text: "Bad Request", whole: true, Class: Permanent},
 	{text: "no rows in result set", whole: true, Class: Permanent}, // database/sql, pgx
 	{text: "too many rows in result set", whole: true, Class: Permanent},
 	{text: "tx is closed", whole: true, Class: Permanent},

@@ -19,6 +19,7 @@ func TestTexts(t *testing.T) {
 			"packet for query is too large. Try adjusting the `Config.MaxAllowedPacket`", "404 Not Found",
 			"no rows in result set", "orm: no rows in result set", "no such table", "no such table: users", "no such key", "queue not found",
 			"NOT_FOUND", "NotFound", "AlreadyExists", "PERMISSION_DENIED", "UNAUTHENTICATED", "InvalidArgument", "db: NoSuchKey",
+			"Not Found", "Bad Request", "Unauthorized", "Forbidden",
 		},
 		Unknown: {
 			"", "x", "flaky", "kafka: broker for ID is not found", "raft: peer not found", "membership: ID not found", "session not found",
@@ -27,12 +28,12 @@ func TestTexts(t *testing.T) {
 			"wait took too long", "zk: session has been expired by the server", "process does not exist", "node does not exist",
 			"Request rate is too large", "lock file already exists", "queue too large", "clock skew too large", "session already exists",
 			"no such host", "no such server: a", "no such file or directory", "no such", "quota exceeded", "disk quota exceeded", "size limit exceeded",
-			"UNAVAILABLE", "HostNotFound", "LEADER_NOT_FOUND", "InvalidState", "CANCELLED", "Not found yet", "iterator exhausted", "authentication",
+			"UNAVAILABLE", "HostNotFound", "LEADER_NOT_FOUND", "InvalidState", "CANCELLED", "Not found yet", "Host Not Found", "Conflict", "Gone", "Internal Server Error", "iterator exhausted", "authentication",
 			"nats: ", "sql:", "http: ", "unsupporte", "invalid ", "invalid", ": not", "already exist", "403 x",
 		},
 		Transient: {"driver: bad connection", "503 Service Unavailable", "503 Key not found", "502 Proxy authentication failed"},
 		Throttled: {
-			"429 Too Many Requests", "too many requests", "rate limit exceeded", "API rate limit exceeded", "Rate exceeded", "rate limited",
+			"429 Too Many Requests", "Too Many Requests", "too many requests", "rate limit exceeded", "API rate limit exceeded", "Rate exceeded", "rate limited",
 			"rate limit reached for requests", "too many requests: later", "throttled", "request throttled", "throttling of writes",
 			"openai: rate limit reached", "RESOURCE_EXHAUSTED", "ThrottlingException", "SlowDown",
 		},
