@@ -73,3 +73,73 @@ type retryable int
 
 func (retryable) Error() string         { return "no" }
 func (e retryable) HTTPStatusCode() int { return int(e) }
+
+// no is an error without anything but a text.
+type no struct{}
+
+func (no) Error() string { return "no" }
+
+// Each of these has one of the methods by which clients return a status.
+type (
+	httpStatus1 struct{ no }
+	httpStatus2 struct{ no }
+	httpStatus3 struct{ no }
+	httpStatus4 struct{ no }
+	httpStatus5 struct{ no }
+	httpStatus6 struct{ no }
+	httpStatus7 struct{ no }
+	httpStatus8 struct{ no }
+	httpStatus9 struct{ no }
+	isMissing1  struct{ no }
+	exhausted   struct{ no }
+	unavailable struct{ no }
+	missingPtr  struct{ found bool }
+)
+
+func (httpStatus1) HTTPStatus() int        { return 404 }
+func (httpStatus2) HttpStatus() int        { return 404 }
+func (httpStatus3) HttpStatusCode() int    { return 404 }
+func (httpStatus4) HttpCode() int          { return 404 }
+func (httpStatus5) GetStatus() int         { return 404 }
+func (httpStatus6) GetStatusCode() int     { return 404 }
+func (httpStatus7) GetHTTPStatusCode() int { return 404 }
+func (httpStatus8) GetHttpStatusCode() int { return 404 }
+func (httpStatus9) ResponseCode() int      { return 404 }
+func (isMissing1) IsNotFound() bool        { return true }
+func (exhausted) ResourceExhausted()       {}
+func (unavailable) Unavailable()           {}
+func (*missingPtr) Error() string          { return "no" }
+func (m *missingPtr) IsNotFound() bool     { return !m.found }
+
+func TestResponseMethods(t *testing.T) {
+	for _, err := range []error{
+		httpStatus1{}, httpStatus2{}, httpStatus3{}, httpStatus4{}, httpStatus5{}, httpStatus6{}, httpStatus7{}, httpStatus8{}, httpStatus9{},
+		isMissing1{}, &missingPtr{},
+	} {
+		check(t, []errorCase{{fmt.Sprintf("%T", err), err, retry.ClassPermanent}})
+	}
+	check(t, []errorCase{
+		{"another answer", &missingPtr{found: true}, retry.ClassUnknown},
+		{"a method that panics", (*missingPtr)(nil), retry.ClassUnknown},
+		{"exhausted", exhausted{}, retry.ClassThrottled},
+		{"unavailable", unavailable{}, retry.ClassTransient},
+		{"an unsigned number", &unsigned{Status: 404}, retry.ClassPermanent},
+		{"a pointer to a number", &pointing{Status: new(404)}, retry.ClassPermanent},
+		{"no number", &pointing{}, retry.ClassUnknown},
+		{"a code about a server", errors.New("x: host_not_found"), retry.ClassUnknown},
+		{"a canceled request", errors.New("x: request_canceled"), retry.ClassUnknown},
+		{"something deep", &fields{Inner: struct{ A any }{struct{ B any }{struct{ C any }{struct{ D any }{&fields{Status: 404}}}}}}, retry.ClassUnknown},
+		{"a wrong value among others", parseError{"field a: wrong type"}, retry.ClassPermanent},
+	})
+}
+
+type (
+	unsigned struct {
+		no
+		Status uint16
+	}
+	pointing struct {
+		no
+		Status *int
+	}
+)
