@@ -11,7 +11,6 @@ var cloudTexts = []textRow{
 	// resend-go 2.28.0, handleError: the message of a response without its status; the
 	// messages are from the errors of the API's reference.
 	{permanent, "[ERROR]: * not found"},
-	{permanent, "[ERROR]: API key is invalid"},
 	{permanent, "[ERROR]: This API key is restricted*"},
 
 	// govultr 3.34.0, and Gitea's client 0.25.1: the message of a response without its status.
@@ -20,12 +19,10 @@ var cloudTexts = []textRow{
 	{permanent, "token does not have at least one of required scope(s)*"},
 
 	// go-proxmox 0.8.2, proxmox.go.
-	{permanent, "unable to find the item you are looking for"},
 
 	// cloudsqlconn 1.26.0, dialer.go; datastore 1.28.1; logging 1.21.1; pubsub 2.8.1; api 0.311,
 	// support/bundler; firebase 4.19.0, appcheck.
 	{permanent, `
-		cloudsqlconn: dialer is closed
 		datastore: keys and dst slices have different length
 		datastore: keys and transforms slices have different length
 		printEntryToStdout: cannot find valid payload
@@ -35,22 +32,12 @@ var cloudTexts = []textRow{
 
 	// cloudflare-go 0.119.0: an argument is absent, whatever it is, before any request.
 	{permanent, `
-		require bucket name missing
 		required * ID missing
 		required * name missing
 		required * id missing
 		required * key missing
 		required * URL missing
 		required * contents missing
-		required asn missing
-		required domain missing
-		required environment missing
-		required file path missing
-		required max duration missing
-		required service missing
-		required tus resumable missing
-		required upload length missing
-		required url missing
 		required missing * ID
 		required missing * name
 		required missing resource identifier
@@ -60,20 +47,11 @@ var cloudTexts = []textRow{
 		missing required * ID
 		missing required network parameter
 		missing required web analytics host or zone_tag
-		identifier required but missing
-		name required but missing
-		target required but missing
-		tls setting name required but missing
-		zone setting name required but missing
 		conflicting web analytics host and zone_tag, only one must be specified`},
 
 	// client-go 0.37.2, rest; helm 3.22.0, storage/driver and plugin; moby client 0.6.2.
 	{permanent, `
 		unable to load in-cluster configuration, KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be defined
-		no configuration has been provided, try setting KUBERNETES_MASTER environment variable
-		has no deployed releases
-		expected plugin to be a folder
-		plugin metadata (plugin.yaml) missing
 		unexpected redirect in response`},
 
 	// distribution 3.1.2; opencontainers/go-digest 1.0.0; containerd 2.4.2; containers/image 5.36.2; oras-go 2.7.0.
@@ -86,9 +64,6 @@ var cloudTexts = []textRow{
 		can't talk to a V1 container registry
 		Necessary DecryptParameters not present
 		path name is not absolute
-		not logged in
-		overwrite disallowed
-		path traversal disallowed
 		referrers capability cannot be changed once set`},
 
 	// regclient 0.11.7, types/errs: its own retries are over, or nothing is to be repeated.
@@ -99,7 +74,6 @@ var cloudTexts = []textRow{
 		digest missing from image reference
 		tag missing from image reference
 		tag or Digest missing from image reference
-		location header missing
 		loop detected
 		no login found
 		refusing to redirect to a local or non-https url`},
@@ -107,7 +81,6 @@ var cloudTexts = []textRow{
 	// go-tfe 1.111.2, errors.go: neither a lock nor a pending state.
 	{permanent, `
 		only private registry is allowed
-		path needs to be an existing directory
 		specifying an agent pool ID requires 'agent' execution mode
 		workspace already unlocked
 		when uploading state, the State and JSONState strings must be omitted from options
@@ -121,7 +94,6 @@ var cloudTexts = []textRow{
 
 	// oras-go 2.7.0, errdef and registry/remote/auth.
 	{permanent, "size exceeds limit"},
-	{permanent, "basic credential not found"},
 }
 
 var cloudTypes = []typeRow{

@@ -34,6 +34,9 @@ func TestTexts(t *testing.T) {
 			want, unsure := row.class("")
 			got, gotUnsure := errfacts.Classify(errors.New(sample), nil)
 			assert.False(t, want == got && unsure == gotUnsure, "DefaultClassifier recognizes %q", row.texts)
+			if !pattern {
+				assert.NotEqual(t, want, general(errors.New(sample)), "the words of %q are enough", row.texts)
+			}
 		}
 	}
 }

@@ -9,8 +9,6 @@ import (
 
 var localTexts = []textRow{
 	// afero 1.15.0, afero.go; fsnotify 1.10.1, fsnotify.go.
-	{permanent, "File is closed"},
-	{permanent, "fsnotify: watcher already closed"},
 	{permanent, "fsnotify: can't remove non-existent watch"},
 	// go-git 5.19.3: the repository, the worktree or the history has to change first.
 	{permanent, "already up-to-date"},
@@ -21,8 +19,6 @@ var localTexts = []textRow{
 	{permanent, "worktree contains unstaged changes"},
 	{permanent, "worktree not available in a bare repository"},
 	{permanent, "cannot create empty commit: clean working tree"},
-	{permanent, "remote not found"},
-	{permanent, "remote repository is empty"},
 	{permanent, "unable to resolve commit"},
 	// go-git 5.19.3 and go-billy 5.9.2.
 	{permanent, `
@@ -41,8 +37,6 @@ var localTexts = []textRow{
 		no contract code after deployment
 		subscription not found`},
 	// gopsutil 4.26, process.go; hashicorp/go-plugin 1.8.0, client.go.
-	{permanent, "process does not exist"},
-	{permanent, "reattachment process not found"},
 	{permanent, "checksums did not match"},
 }
 
@@ -51,16 +45,12 @@ const transactionFaults = `
 		nonce has max value
 		max priority fee per gas higher than *
 		max fee per gas higher than *
-		sender not an eoa
 		transaction underpriced
 		replacement transaction underpriced
 		transaction gas price below minimum
 		transaction gas limit too high
 		insufficient gas for floor data gas cost
 		exceeds block gas limit
-		negative value
-		oversized data
-		already known
 		execution reverted*
 		out of gas
 		blob transaction missing blob hashes

@@ -14,10 +14,7 @@ var protocolTexts = []textRow{
 		connection is not using TLS
 		ldap: conn is nil, expected net.Conn`},
 	// gosnmp 1.47.0, gosnmp.go: the user-based security model.
-	{permanent, "unknown username"},
-	{permanent, "wrong digest"},
 	// beevik/ntp 1.6.0, ntp.go.
-	{permanent, "authentication MAC verification failed"},
 	{permanent, "authentication NAK received"},
 }
 

@@ -4,7 +4,7 @@ package known
 
 var storeTexts = []textRow{
 	// gocql 1.7.0, session.go.
-	{permanent, `gocql: Scan called without calling Next
+	{permanent, `
 		session has been closed
 		use statements aren't supported. *
 		frame length is bigger than the maximum allowed
@@ -88,8 +88,7 @@ var storeTexts = []textRow{
 		upload ID invalid
 		upload done
 		storage limit exceeded
-		segments limit exceeded
-		SAS can only be signed with a SharedKeyCredential`},
+		segments limit exceeded`},
 
 	// bbolt 1.5.0 and badger 4.9.6, errors.go.
 	{permanent, `database not open
@@ -144,7 +143,6 @@ var storeTexts = []textRow{
 	{permanent, `invalid transaction
 		registered
 		empty slice found
-		preload is not allowed when count is used
 		ent/privacy: deny rule
 		Params type error
 		mp should be a * pointer
@@ -172,7 +170,6 @@ var storeTexts = []textRow{
 		failed to append PEM
 		both x-advisory-lock-timeout-interval and *
 		no directory
-		not a checkpoint file
 		no checkpoint found
 		checksum file format invalid
 		sql/migrate: no plan for matched states
@@ -185,7 +182,6 @@ var storeTexts = []textRow{
 
 	// rueidis and valkey-go 1.0.79, rueidislock; go-redis 9.23.0, autopipeline.go.
 	{permanent, `ReplicaOnly conflicts with *
-		either set ReplicaSelector or ReadNodeSelector, not both
 		rueidis does not support SUBSCRIBE/*
 		valkey does not support SUBSCRIBE/*
 		no SendToReplicas provided for standalone client with replicas
@@ -213,7 +209,6 @@ var storeTexts = []textRow{
 		no digit found
 		not collection
 		not exist
-		out of range
 		pq: only text format supported for COPY
 		pg: Model(nil)
 		pg: end of hstore
@@ -245,9 +240,6 @@ var storeTexts = []textRow{
 		session was not created by this client
 		element is missing *
 		document or array end is missing null byte
-		out of bounds
-		nil reader
-		non-pointer provided to LookupDecoder
 		cannot perform a decoder lookup on <nil>
 		loadBalanced cannot be set to true if *
 		srvMaxHosts cannot be a positive value if *
@@ -269,15 +261,13 @@ var storeTexts = []textRow{
 		commit is not allowed in the current transaction state
 		rollback is not allowed in the current transaction state
 		no result was available
-		cluster closed
-		The result does not contain any more rows`},
+		cluster closed`},
 	{permanent, `can not specify tags, max staleness, or hedge with mode primary
 		cannot create a ValueWriter from a nil io.Writer
 		float64 can only be truncated to a lower precision type when *
 		firestore: write in read-only transaction
 		firestore: read after write in transaction
 		firestore: nested transaction
-		firestore: nil DocumentRef
 		firestore: ID in DocumentRef contains *
 		firestore: * available only after the iterator reaches the end`},
 	{unrepeatable, "execution result undetermined"}, // of tikv's client-go 2.0.4
@@ -294,7 +284,6 @@ var storeTexts = []textRow{
 		transport shutdown
 		append pipeline closed
 		attempts to perform a reconfiguration operation when *
-		zk: unhandled field type
 		zk: encode/decode expect *
 		zk: buffer too small`},
 	{transient, "mutex: Locked by another session"},
@@ -324,7 +313,6 @@ var storeTexts = []textRow{
 	{permanent, `invalid ARN format*
 		RDMA support not compiled in *
 		Variable has been Closed
-		The Getobject Key is illegal
 		can't * object - incompatible remotes
 		can't move directory - incompatible remotes
 		can't purge directory
@@ -333,9 +321,6 @@ var storeTexts = []textRow{
 		can't sync or move files on overlapping remotes *
 		this backend can't share directories with link
 		can't list root
-		is a file not a directory
-		is a directory not a file
-		is not a regular file
 		directory not empty
 		immutable file modified
 		bucket or container name is needed in remote
