@@ -13,7 +13,6 @@ var protocolTexts = []textRow{
 		wrong host name
 		connection is not using TLS
 		ldap: conn is nil, expected net.Conn`},
-	// gosnmp 1.47.0, gosnmp.go: the user-based security model.
 	// beevik/ntp 1.6.0, ntp.go.
 	{permanent, "authentication NAK received"},
 }

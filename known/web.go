@@ -187,7 +187,6 @@ var webTexts = []textRow{
 		cannot apply this operation on histograms with a mix of exponential and custom bucket schemas
 		vector contains metrics with the same labelset after applying * labels
 		max time is lesser than min time`},
-	// gorm 1.31.2, errors.go.
 	// robfig/cron 3.0.1, parser.go.
 	{permanent, "expected exactly * fields, found *"},
 	{permanent, "expected * to * fields, found *"},
