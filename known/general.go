@@ -73,7 +73,7 @@ var typeEndings = [...]string{
 
 // comesBack lists words, beside passing and remote, for what may be found later.
 var comesBack = setOf("service endpoint route region member instance pod container backend upstream topic coordinator primary master job task " +
-	"agent port interface")
+	"agent port interface header block receipt")
 
 // isParser reports whether a package or the prefix of a text is that of a library that
 // reads or writes data in the program's memory.
@@ -201,7 +201,7 @@ var passing = setOf("timeout timeouts timed deadline temporary temporarily trans
 	"retried again busy closing shutdown shutting stopped stopping down reset broken lock locked locks leader election ready progress " +
 	"pending many overload overloaded rate quota capacity full exhausted lost unreachable stale yet canceled cancelled aborted " +
 	"interrupted interrupt wait waiting while until currently alive healthy lease concurrent concurrently conflict conflicting modified changed revision etag resync " +
-	"rebalance restart refresh reconnect reload internal gateway checksum checksums crc nonce unknown_error eof handshake corrupt corrupted damaged")
+	"rebalance restart refresh reconnect reload internal gateway checksum checksums crc nonce unknown_error eof handshake corrupt corrupted damaged digest content failover maintenance")
 
 // firm lists phrases that decide even if the text is about a server.
 var firm = [...]string{

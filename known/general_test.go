@@ -52,6 +52,9 @@ func TestGeneral(t *testing.T) {
 		"no alive address":                                             retry.ClassUnknown,
 		"empty file name":                                              retry.ClassPermanent,
 		"queue is empty":                                               retry.ClassUnknown,
+		"content length mismatch":                                      retry.ClassUnknown,
+		"writes are disabled during failover":                          retry.ClassUnknown,
+		"header not found":                                             retry.ClassUnknown,
 		"no more pages":                                                retry.ClassPermanent,
 		"server closed the connection: too many requests, retry later": retry.ClassThrottled,
 	} {
