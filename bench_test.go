@@ -2,6 +2,7 @@ package retry_test
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -167,6 +168,7 @@ func BenchmarkShared(b *testing.B) {
 func BenchmarkClassify(b *testing.B) {
 	for name, err := range map[string]error{
 		"plain":   errFlaky,
+		"text":    errors.New("operation failed"), // ends like a text that is recognized
 		"wrapped": wrapped(errFlaky),
 		"status":  wrapped(statusedError(503)),
 		"marked":  retry.Permanent(errFlaky),

@@ -26,11 +26,7 @@ func ofText(text string) (fallback Class, unrepeatable bool) {
 	} else if text[3] == ' ' {
 		fallback = ofStatus(statusLine(text))
 	}
-	switch {
-	case fallback != Unknown || len(text) < 4:
-	case text[0] <= 'Z' && strings.IndexByte(text, ' ') < 0: // only a code, such as NOT_FOUND
-		fallback = ofCode(typeWord(text))
-	default:
+	if fallback == Unknown && len(text) >= 4 {
 		fallback = ofPhrase(text)
 	}
 	return fallback, false
@@ -62,26 +58,16 @@ func ofPhrase(text string) Class {
 		}
 	}
 	n := len(text)
-	for i := firstEnding[text[n-1]+2*text[n-3]+7*text[n-4]]; i > 0; i = nextEnding[i] {
+	for i := firstEnding[(uint(text[n-1])+31*uint(text[n-3])+51*uint(text[n-4]))%1024]; i > 0; {
 		e := &endings[i]
+		i = e.next
 		subject, ok := strings.CutSuffix(text, e.text)
 		switch {
-		case !ok, e.whole && subject != "", e.data && !isData(subject):
-		case e.Class == Permanent && !e.data && hasPassingWord(subject):
+		case !ok, e.where == whole && subject != "", e.where == afterData && !isData(subject):
+		case e.Class == Permanent && e.where == atEnd && hasPassingWord(subject):
 		default:
 			return e.Class
 		}
-	}
-	return Unknown
-}
-
-// ofCode returns the class of a code that is the text of an error.
-func ofCode(word string) Class {
-	switch {
-	case hasWord(throttledWords, word):
-		return Throttled
-	case hasWord(permanentCodes, word):
-		return Permanent
 	}
 	return Unknown
 }
@@ -101,78 +87,77 @@ func isThrottled(rest string) bool {
 	case 'h':
 		return strings.HasPrefix(rest, "hrottl")
 	case 'o':
-		return strings.HasPrefix(rest, "oo many requests") || rest == "oo Many Requests"
+		return strings.HasPrefix(rest, "oo many requests")
 	}
 	return false
 }
 
-// firstEnding is a hash table of endings, by three of the last four bytes, so that few other
-// texts are in a slot. nextEnding is the next one in the same slot, or 0.
+// phrases lists texts of any library, one a line, and where they must be in the text of an
+// error to decide about its class.
+var phrases = [...]struct {
+	where
+	Class
+	texts string
+}{
+	{afterData, Permanent, "not found\n does not exist\n doesn't exist"},
+	{atEnd, Permanent, "already exists\ntoo large\ntoo big\npermission denied\naccess denied\nnot supported\nunsupported\n" +
+		"not implemented\nunimplemented\nnauthorized\nnot authorized\nnot Authorized\nauthentication required\n" +
+		"authentication failed\nauthorization failed\nunauthenticated\nforbidden"},
+	{whole, Permanent, "no rows in result set\ntoo many rows in result set\ntx is closed\nclosed pool\n" + // database/sql, pgx
+		"executable file not found in $PATH\nexecutable file not found in %PATH%\n" + // exec.ErrNotFound
+		"stopped after 10 redirects\nfile already closed\n" + // net/http, io/fs
+		"token is malformed\ntoken signature is invalid\ntoken is expired\n" + // golang-jwt
+		"task ID conflicts with another task\n" + // asynq
+		"duplicated key not allowed\nviolates foreign key constraint\n" + // gorm
+		"packet for query is too large. Try adjusting the `Config.MaxAllowedPacket`\n" + // go-sql-driver/mysql
+		"record failed after being retried too many times\n" + // franz-go
+		// Codes, and texts of http.StatusText.
+		"NOT_FOUND\nNotFound\nNot Found\nnot_found\nALREADY_EXISTS\nAlreadyExists\nalready_exists\nINVALID_ARGUMENT\nInvalidArgument\n" +
+		"BAD_REQUEST\nBadRequest\nBad Request\nPERMISSION_DENIED\nPermissionDenied\nACCESS_DENIED\nAccessDenied\nUNAUTHENTICATED\n" +
+		"Unauthenticated\nUNAUTHORIZED\nUNIMPLEMENTED\nUnimplemented\nFORBIDDEN\nForbidden\nNoSuchKey\nNoSuchBucket"},
+	{atEnd, Throttled, "too many requests\nrate limit exceeded\nRate exceeded\nrate limited\nthrottled"},
+	{whole, Throttled, "TOO_MANY_REQUESTS\nTooManyRequests\nToo Many Requests\nRESOURCE_EXHAUSTED\nResourceExhausted\n" +
+		"RATE_LIMITED\nRateLimited\nrate_limited\nrate_limit_exceeded\nThrottling\nThrottlingException\nSlowDown"},
+}
+
+// where says what a phrase must be of a text: its end, all of it, or its end after a word for
+// data or nothing.
+type where uint8
+
+const (
+	atEnd where = iota
+	whole
+	afterData
+)
+
+// An ending is one text of phrases.
+type ending struct {
+	text string
+	where
+	Class
+	next uint8 // in the same slot, or 0
+}
+
+// endings contains the texts of phrases, from 1, and firstEnding is a hash table of them: by
+// three of the last four bytes, which few other texts have.
 var (
-	firstEnding [256]uint8
-	nextEnding  [len(endings)]uint8
+	endings     [80]ending
+	firstEnding [1024]uint8
 )
 
 func init() {
-	for i := 1; i < len(endings); i++ {
-		text := endings[i].text
-		n := len(text)
-		first := &firstEnding[text[n-1]+2*text[n-3]+7*text[n-4]]
-		*first, nextEnding[i] = uint8(i), *first
+	i := uint8(0)
+	for j := range phrases {
+		p := &phrases[j]
+		for text, rest := "", p.texts; rest != ""; {
+			text, rest, _ = strings.Cut(rest, "\n")
+			n := len(text)
+			first := &firstEnding[(uint(text[n-1])+31*uint(text[n-3])+51*uint(text[n-4]))%1024]
+			i++
+			endings[i] = ending{text, p.where, p.Class, *first}
+			*first = i
+		}
 	}
-}
-
-// endings lists the ends of texts of any library, or whole texts, that have a class.
-var endings = [...]struct {
-	text  string
-	whole bool // not only the end
-	data  bool // only after a word for data
-	Class
-}{
-	{}, // 0 means none
-	{text: "not found", data: true, Class: Permanent},
-	{text: " does not exist", data: true, Class: Permanent},
-	{text: " doesn't exist", data: true, Class: Permanent},
-	{text: "already exists", Class: Permanent},
-	{text: "too large", Class: Permanent},
-	{text: "too big", Class: Permanent},
-	{text: "permission denied", Class: Permanent},
-	{text: "access denied", Class: Permanent},
-	{text: "not supported", Class: Permanent},
-	{text: "unsupported", Class: Permanent},
-	{text: "not implemented", Class: Permanent},
-	{text: "unimplemented", Class: Permanent},
-	{text: "nauthorized", Class: Permanent},
-	{text: "not authorized", Class: Permanent},
-	{text: "not Authorized", Class: Permanent},
-	{text: "authentication required", Class: Permanent},
-	{text: "authentication failed", Class: Permanent},
-	{text: "authorization failed", Class: Permanent},
-	{text: "unauthenticated", Class: Permanent},
-	{text: "forbidden", Class: Permanent},
-	{text: "too many requests", Class: Throttled},
-	{text: "rate limit exceeded", Class: Throttled},
-	{text: "Rate exceeded", Class: Throttled},
-	{text: "rate limited", Class: Throttled},
-	{text: "throttled", Class: Throttled},
-	{text: "Not Found", whole: true, Class: Permanent}, // http.StatusText
-	{text: "Bad Request", whole: true, Class: Permanent},
-	{text: "no rows in result set", whole: true, Class: Permanent}, // database/sql, pgx
-	{text: "too many rows in result set", whole: true, Class: Permanent},
-	{text: "tx is closed", whole: true, Class: Permanent},
-	{text: "closed pool", whole: true, Class: Permanent},
-	{text: "executable file not found in $PATH", whole: true, Class: Permanent}, // exec.ErrNotFound
-	{text: "executable file not found in %PATH%", whole: true, Class: Permanent},
-	{text: "stopped after 10 redirects", whole: true, Class: Permanent}, // net/http
-	{text: "file already closed", whole: true, Class: Permanent},        // io/fs
-	{text: "token is malformed", whole: true, Class: Permanent},         // golang-jwt
-	{text: "token signature is invalid", whole: true, Class: Permanent},
-	{text: "token is expired", whole: true, Class: Permanent},
-	{text: "task ID conflicts with another task", whole: true, Class: Permanent}, // asynq
-	{text: "duplicated key not allowed", whole: true, Class: Permanent},          // gorm
-	{text: "violates foreign key constraint", whole: true, Class: Permanent},
-	{text: "packet for query is too large. Try adjusting the `Config.MaxAllowedPacket`", whole: true, Class: Permanent}, // go-sql-driver/mysql
-	{text: "record failed after being retried too many times", whole: true, Class: Permanent},                           // franz-go
 }
 
 // statusLine returns the status in a text such as "404 Not Found", the Status of an
@@ -212,8 +197,6 @@ var permanentTexts = [...]struct{ prefix, texts string }{
 }
 
 const (
-	permanentCodes = "notfound alreadyexists keynotfound usernotfound recordnotfound invalidargument badrequest permissiondenied " +
-		"accessdenied unauthenticated unauthorized forbidden unimplemented notimplemented nosuchkey nosuchbucket"
 	data = "key Key record row document object item entry Entry user account file directory path task message bucket blob " +
 		"reference repository resource branch tag role group secret token table schema column field queue stream consumer " +
 		"project organization workspace team template image layer device order package module plugin method command function " +

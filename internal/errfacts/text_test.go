@@ -45,6 +45,18 @@ func TestTexts(t *testing.T) {
 	}
 }
 
+// TestEndings: each of endings is found, whatever shares its slot.
+func TestEndings(t *testing.T) {
+	for _, e := range endings[1:] {
+		if e.text == "" {
+			break
+		}
+		assert.Equal(t, e.Class, ofPhrase(e.text), e.text)
+		longer := map[where]Class{atEnd: e.Class, whole: Unknown, afterData: Unknown}[e.where]
+		assert.Equal(t, longer, ofPhrase("such a thing "+e.text), e.text)
+	}
+}
+
 func FuzzText(f *testing.F) {
 	f.Add("sql: no rows in result set")
 	f.Fuzz(func(t *testing.T, text string) { ofText(text) })
