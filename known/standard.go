@@ -116,6 +116,7 @@ var standardFields = []fieldRow{
 	{transient, "golang.org/x/crypto/acme.Error", "ProblemType", "*:badNonce"},
 	{throttled, "golang.org/x/crypto/acme.Error", "ProblemType", "*:rateLimited"},
 	{byStatus, "golang.org/x/crypto/acme.Error", "StatusCode", ""},
+	{permanent, "golang.org/x/crypto/acme.OrderError", "Status", "invalid"},
 	// golang.org/x/crypto 0.58.0, ssh: RFC 4254, section 5.1.
 	{permanent, "golang.org/x/crypto/ssh.OpenChannelError", "Reason", "1|3"},
 	{transient, "golang.org/x/crypto/ssh.OpenChannelError", "Reason", "2|4"},

@@ -305,15 +305,21 @@ func TestStandardFields(t *testing.T) {
 		ProblemType string
 		error
 	}
+	type orderError struct {
+		OrderURL, Status string
+		error
+	}
 	type channelError struct {
 		Reason uint32
 		error
 	}
-	const acme, channel = "golang.org/x/crypto/acme.Error", "golang.org/x/crypto/ssh.OpenChannelError"
+	const acme, order, channel = "golang.org/x/crypto/acme.Error", "golang.org/x/crypto/acme.OrderError", "golang.org/x/crypto/ssh.OpenChannelError"
 	checkForeign(t, []foreignCase{
 		{acme, acmeError{StatusCode: 400, ProblemType: "urn:ietf:params:acme:error:badNonce"}, transient},
 		{acme, acmeError{StatusCode: 403, ProblemType: "urn:ietf:params:acme:error:rateLimited"}, throttled},
 		{acme, acmeError{StatusCode: 403, ProblemType: "urn:ietf:params:acme:error:unauthorized"}, permanent},
+		{order, orderError{Status: "invalid"}, permanent},
+		{order, orderError{Status: "processing"}, none},
 		{channel, channelError{Reason: 1}, permanent},
 		{channel, channelError{Reason: 2}, transient},
 	})

@@ -90,7 +90,7 @@ func scalewayFaults(t *testing.T) []fault {
 }
 
 func openStackFaults(t *testing.T) []fault {
-	faults := namedStatuses(t, true, func(url string) error {
+	faults := namedStatuses(t, false, func(url string) error {
 		_, err := new(gophercloud.ProviderClient).Request(t.Context(), "GET", url, &gophercloud.RequestOpts{OkCodes: []int{200}})
 		return err
 	})

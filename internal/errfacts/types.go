@@ -94,6 +94,7 @@ var knownTypes = [...]struct {
 	{vaultStatus, "StatusCode", "api.ResponseError"},
 	{oauthStatus, "Response.StatusCode", "oauth2.RetrieveError"},
 	{googleStatus, "Code", "googleapi.Error"},
+	{withStatus, "Actual", "gophercloud.ErrUnexpectedResponseCode"},
 	{withStatus, "Code", "tgbotapi.Error api.StatusError fiber.Error"},
 	{withStatus, "Status", "elastic.Error types.ElasticsearchError opensearch.StructError opensearch.StringError client.TwilioRestError gowebdav.StatusError"},
 	{forbids, "", "backoff.PermanentError backoff.permanent retry.unrecoverableError reconcile.terminalError certmagic.ErrNoRetry"},
