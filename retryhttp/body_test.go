@@ -501,3 +501,26 @@ func TestGetBodyFails(t *testing.T) {
 		assert.Len(t, base.requests, 1)
 	}
 }
+
+// TestLongResponseIsNotRead: the response of a failed attempt is read before the wait only
+// if it is short.
+func TestLongResponseIsNotRead(t *testing.T) {
+	for length, read := range map[int64]bool{64 << 10: true, 64<<10 + 1: false, -1: true} {
+		var seen bool
+		base := roundTripper(func(req *http.Request) (*http.Response, error) {
+			body := readerFunc(func([]byte) (int, error) { seen = true; return 0, io.EOF })
+			return &http.Response{StatusCode: 503, ContentLength: length, Body: io.NopCloser(body), Request: req}, nil
+		})
+		p := quick()
+		p.MaxAttempts = 2
+		p.OnAttempt = func(_ context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
+			if a.Number == 2 {
+				assert.Equal(t, read, seen, length)
+			}
+			return nil, nil
+		}
+		resp, err := (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(request(t, "GET", ""))
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+	}
+}

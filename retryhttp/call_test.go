@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"net/http/httptrace"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -644,3 +645,86 @@ type observer struct{ seen []retry.Attempt }
 
 func (*observer) Wait(context.Context) error { return nil }
 func (o *observer) Observe(a retry.Attempt)  { o.seen = append(o.seen, a) }
+
+// TestResponseAfterResend: a response is ambiguous if the request was sent again although it
+// may have been executed.
+func TestResponseAfterResend(t *testing.T) {
+	goAway := errors.New("http2: Transport received Server's graceful shutdown GOAWAY")
+	for name, first := range map[string]func(*http.Request) error{
+		"not processed": func(*http.Request) error { return goAway },
+		"unknown":       resentByHTTP2,
+	} {
+		sent := 0
+		base := roundTripper(func(req *http.Request) (*http.Response, error) {
+			if sent++; sent == 1 {
+				return nil, first(req)
+			}
+			return &http.Response{StatusCode: 200, Body: http.NoBody, Request: req}, nil
+		})
+		resp, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, "GET", ""))
+		require.NoError(t, err)
+		assert.Equal(t, 2, sent)
+		assert.Equal(t, 1, retryhttp.AttemptNumber(resp.Request.Context()))
+		assert.Equal(t, name == "unknown", retryhttp.Ambiguous(resp), name)
+	}
+}
+
+// resentByHTTP2 is a net/http that is about to send a GET again over HTTP/2.
+func resentByHTTP2(req *http.Request) error {
+	trace := httptrace.ContextClientTrace(req.Context())
+	trace.GetConn("host:80")
+	trace.GotConn(httptrace.GotConnInfo{})
+	trace.WroteHeaderField(":method", nil)
+	trace.WroteHeaders()
+	trace.GetConn("host:80")
+	return req.Context().Err()
+}
+
+// TestNoResendWithoutBody: a body that cannot be made again is sent once, even if the
+// request was not processed.
+func TestNoResendWithoutBody(t *testing.T) {
+	sent := 0
+	base := roundTripper(func(req *http.Request) (*http.Response, error) {
+		sent++
+		return nil, errors.New("http2: Transport received Server's graceful shutdown GOAWAY")
+	})
+	req := request(t, "PUT", "content")
+	req.GetBody = nil
+	_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(req)
+	assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+	assert.Equal(t, 1, sent)
+}
+
+// TestBodyOfForbiddenRepeat: net/http's own resends of a request with a key are prevented
+// without touching its body.
+func TestBodyOfForbiddenRepeat(t *testing.T) {
+	overBoth(t, func(t *testing.T, protocol string) {
+		s := newServer(t, protocol, ok)
+		transport := s.transport()
+		transport.MayRepeat = mayRepeat(false)
+		post.request(t, s.URL, text(100)).withKey().send(t, transport).isRight(t)
+		_, executed := s.seen()
+		assert.Equal(t, []string{text(100)}, executed)
+	})
+}
+
+// TestHintOfTheClassifier: a Classifier's own hint counts before that of a response within
+// the error.
+func TestHintOfTheClassifier(t *testing.T) {
+	failed := &tokenError{&http.Response{StatusCode: 503, Header: http.Header{"Retry-After": {"9"}}}}
+	for own, want := range map[time.Duration]time.Duration{0: 9 * time.Second, 7 * time.Second: 7 * time.Second} {
+		p := quick()
+		p.Classifier = retry.ClassifierFunc(func(error) retry.Verdict {
+			return retry.Verdict{Class: retry.ClassTransient, Hint: own}
+		})
+		var hints []time.Duration
+		p.OnRetry = func(_ context.Context, a retry.Attempt, _ time.Duration) { hints = append(hints, a.Hint) }
+		_, err := (&retryhttp.Transport{Base: &script{replies: []reply{{err: failed}}}, Policy: p}).RoundTrip(request(t, "GET", ""))
+		assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+		assert.Equal(t, []time.Duration{want, want}, hints)
+	}
+}
+
+type tokenError struct{ Response *http.Response }
+
+func (*tokenError) Error() string { return "no token" }

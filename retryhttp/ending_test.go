@@ -221,3 +221,42 @@ func TestErrors(t *testing.T) {
 		assert.Equal(t, tt.timeout, err.(*url.Error).Timeout())
 	}
 }
+
+// TestUnsentRepeatable: an error about the last connection that says so is resent at once,
+// also if the request was written to an earlier one: it may be executed twice.
+func TestUnsentRepeatable(t *testing.T) {
+	sent := 0
+	base := roundTripper(func(req *http.Request) (*http.Response, error) {
+		sent++
+		trace := httptrace.ContextClientTrace(req.Context())
+		trace.GetConn("host:80")
+		trace.GotConn(httptrace.GotConnInfo{})
+		trace.WroteHeaders()
+		trace.GotConn(httptrace.GotConnInfo{})
+		return nil, errors.New("http2: Transport received Server's graceful shutdown GOAWAY")
+	})
+	_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, "GET", ""))
+	assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+	assert.Equal(t, 3+8, sent)
+}
+
+// TestNoProxyStatus: a text is the status of a proxy only if the request uses one.
+func TestNoProxyStatus(t *testing.T) {
+	refused := errors.New("Payment Required")
+	for scheme, base := range map[string]*http.Transport{
+		"https": {
+			Proxy:          func(*http.Request) (*url.URL, error) { return nil, nil },
+			DialTLSContext: func(context.Context, string, string) (net.Conn, error) { return nil, refused },
+		},
+		"http": {Proxy: http.ProxyURL(parse(t, "http://proxy"))},
+	} {
+		if scheme == "http" {
+			base.RegisterProtocol(scheme, roundTripper(func(*http.Request) (*http.Response, error) { return nil, refused }))
+		}
+		req := request(t, "GET", "")
+		req.URL = parse(t, scheme+"://host/")
+		_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(req)
+		assert.ErrorIs(t, err, retry.ErrMaxAttempts, scheme)
+		assert.ErrorIs(t, err, refused, scheme)
+	}
+}

@@ -260,6 +260,7 @@ func TestResent(t *testing.T) {
 					} else {
 						assert.ErrorIs(t, err, tt.err)
 						assert.NotErrorIs(t, err, context.Canceled, "no context was canceled")
+						assert.Equal(t, strings.Contains(tt.name, "GOAWAY"), strings.Contains(err.Error(), "GOAWAY"), "the last error: %v", err)
 					}
 				})
 			}
@@ -496,4 +497,64 @@ func TestTimeoutWhileWriting(t *testing.T) {
 		eventually(t, "the headers have not arrived", func() bool { headers, _ := s.seen(); return headers == 1 })
 		close(release)
 	}
+}
+
+// secureConn is a connection over which a trace sees HTTP/2.
+type secureConn struct{ net.Conn }
+
+func (secureConn) ConnectionState() tls.ConnectionState {
+	return tls.ConnectionState{NegotiatedProtocol: "h2"}
+}
+
+// TestAnotherConnection: over HTTP/2, another connection does not end a request that was not
+// written, or that has a response.
+func TestAnotherConnection(t *testing.T) {
+	for _, answered := range []bool{false, true} {
+		base := roundTripper(func(req *http.Request) (*http.Response, error) {
+			trace := httptrace.ContextClientTrace(req.Context())
+			trace.GetConn("host:443")
+			trace.GotConn(httptrace.GotConnInfo{Conn: secureConn{}})
+			if answered {
+				trace.WroteHeaders()
+				trace.GotFirstResponseByte()
+			}
+			trace.GetConn("host:443")
+			trace.GotConn(httptrace.GotConnInfo{Conn: secureConn{}})
+			assert.NoError(t, req.Context().Err(), answered)
+			return &http.Response{StatusCode: 200, Body: http.NoBody, Request: req}, nil
+		})
+		resp, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, "GET", ""))
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+	}
+}
+
+// TestUpgradedServer: a server that now speaks HTTP/2 may refuse the stream of a POST, whose
+// GetBody is meant for HTTP/1. The POST is not sent again.
+func TestUpgradedServer(t *testing.T) {
+	old, now := httptest.NewTLSServer(http.NotFoundHandler()), newFrameServer(t, true, resetRefused)
+	t.Cleanup(old.Close)
+	address := old.Listener.Addr().String()
+	base := &http.Transport{ForceAttemptHTTP2: true}
+	base.DialTLSContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return (&tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2", "http/1.1"}}}).DialContext(ctx, network, address)
+	}
+	t.Cleanup(base.CloseIdleConnections)
+	transport := &retryhttp.Transport{Base: base, Policy: quick()}
+	for _, method := range []string{"GET", "POST"} {
+		req := request(t, method, map[string]string{"POST": "content"}[method])
+		req.URL = parse(t, "https://host/")
+		resp, err := transport.RoundTrip(req)
+		if method == "POST" {
+			assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+			break
+		}
+		require.NoError(t, err)
+		assert.Equal(t, 1, resp.ProtoMajor)
+		require.NoError(t, resp.Body.Close())
+		base.CloseIdleConnections()
+		address = strings.TrimPrefix(now.url, "https://")
+	}
+	headers, _ := now.seen()
+	assert.Equal(t, 1, headers)
 }

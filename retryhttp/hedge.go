@@ -82,7 +82,7 @@ func (c *call) mayHedge() bool {
 // another returns a call for a copy. It uses only what does not change during an attempt. A
 // copy that loses may end after the caller has changed the request.
 func (c *call) another(number int32) *call {
-	copy := &call{Context: c.Context, settings: c.settings, request: c.request.Clone(c.Context), body: c.body, getBody: c.getBody, sent: 1, ambiguous: true}
+	copy := &call{Context: c.Context, settings: c.settings, request: c.request.Clone(c.Context), body: c.body, getBody: c.getBody, sent: 1}
 	copy.number.Store(number)
 	return copy
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"io"
 	"io/fs"
@@ -383,6 +384,140 @@ func TestHedgeRetry(t *testing.T) {
 		defer h.mu.Unlock()
 		assert.Equal(t, []string{"1", "1", "2", "2"}, attempts)
 	})
+}
+
+// copying returns a Transport that sends a copy after each second without a response. Its
+// base hears the number of each request, from 1.
+func copying(base func(n int32, req *http.Request) (*http.Response, error)) *retryhttp.Transport {
+	var requests atomic.Int32
+	return &retryhttp.Transport{
+		Base: roundTripper(func(req *http.Request) (*http.Response, error) {
+			if req.Body != nil {
+				_ = req.Body.Close()
+			}
+			return base(requests.Add(1), req)
+		}),
+		Policy: retry.Policy{Backoff: retry.NoDelay{}},
+		Hedge:  &retryhedge.Hedge{After: time.Second, MaxCopies: 2, Budget: &retry.TokenBudget{Capacity: 1e9}},
+	}
+}
+
+func respondAfter(d time.Duration, status int, req *http.Request) (*http.Response, error) {
+	select {
+	case <-time.After(d):
+		return &http.Response{StatusCode: status, Body: http.NoBody, Request: req}, nil
+	case <-req.Context().Done():
+		return nil, req.Context().Err()
+	}
+}
+
+// The contexts of all copies have ended when the body of the response is closed.
+func TestHedgeContexts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		contexts := make(chan context.Context, 3)
+		transport := copying(func(n int32, req *http.Request) (*http.Response, error) {
+			contexts <- req.Context()
+			return respondAfter(time.Minute/time.Duration(n*n), 200, req)
+		})
+		resp, err := transport.RoundTrip(request(t, "PUT", "content"))
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		synctest.Wait()
+		for range 3 {
+			assert.ErrorIs(t, (<-contexts).Err(), context.Canceled)
+		}
+	})
+}
+
+// GetBody, which is the caller's, is not called by two copies at a time.
+func TestHedgeGetBody(t *testing.T) {
+	var running atomic.Int32
+	made := make(chan bool, 2)
+	req := request(t, "PUT", "content")
+	req.GetBody = func() (io.ReadCloser, error) {
+		assert.EqualValues(t, 1, running.Add(1))
+		time.Sleep(2 * time.Millisecond)
+		running.Add(-1)
+		made <- true
+		return http.NoBody, nil
+	}
+	transport := copying(func(n int32, req *http.Request) (*http.Response, error) {
+		if n > 1 {
+			return respondAfter(time.Hour, 200, req)
+		}
+		<-made
+		<-made
+		return respondAfter(0, 200, req)
+	})
+	transport.Hedge.After = time.Microsecond
+	resp, err := transport.RoundTrip(req)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+}
+
+// The resends of a copy are resends of the call.
+func TestHedgeResends(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		transport := copying(func(n int32, req *http.Request) (*http.Response, error) {
+			if n == 2 {
+				return nil, errors.New("http2: Transport received Server's graceful shutdown GOAWAY")
+			}
+			return respondAfter(time.Minute/time.Duration(n*n), 200, req)
+		})
+		var info retryhttp.Info
+		transport.Policy.OnAttempt = func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
+			return nil, func(retry.Attempt) { info, _ = retryhttp.InfoFrom(ctx) }
+		}
+		resp, err := transport.RoundTrip(request(t, "PUT", "content"))
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		assert.Equal(t, retryhttp.Info{Method: "PUT", URL: "http://host/path", Attempt: 1, Status: 200, Resends: 1, Copies: 2}, info)
+	})
+}
+
+// A copy that waits for the Limiter while the call ends is not sent.
+func TestHedgeTooLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var requests, waits atomic.Int32
+		transport := copying(func(_ int32, req *http.Request) (*http.Response, error) {
+			requests.Add(1)
+			return respondAfter(2*time.Second, 200, req)
+		})
+		transport.Policy.Limiter = waiter(func() {
+			if waits.Add(1) > 1 {
+				time.Sleep(time.Hour) // and ignores its context
+			}
+		})
+		resp, err := transport.RoundTrip(request(t, "PUT", "content"))
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		time.Sleep(2 * time.Hour)
+		assert.EqualValues(t, 1, requests.Load())
+	})
+}
+
+// A response is ambiguous after an attempt with copies, not after one that sent nothing.
+func TestHedgeAmbiguous(t *testing.T) {
+	for name, first := range map[string]func(*http.Request) (*http.Response, error){
+		"unsent":    func(*http.Request) (*http.Response, error) { return nil, errDial },
+		"throttled": func(req *http.Request) (*http.Response, error) { return respondAfter(1500*time.Millisecond, 429, req) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				transport := copying(func(_ int32, req *http.Request) (*http.Response, error) {
+					if retryhttp.AttemptNumber(req.Context()) == 1 {
+						return first(req)
+					}
+					return respondAfter(0, 200, req)
+				})
+				resp, err := transport.RoundTrip(request(t, "PUT", "content"))
+				require.NoError(t, err)
+				require.NoError(t, resp.Body.Close())
+				assert.Equal(t, 2, retryhttp.AttemptNumber(resp.Request.Context()))
+				assert.Equal(t, name == "throttled", retryhttp.Ambiguous(resp))
+			})
+		})
+	}
 }
 
 // An invalid Hedge sends nothing and closes the request's body.

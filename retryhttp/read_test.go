@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -102,4 +103,19 @@ func TestReadSwitchedProtocols(t *testing.T) {
 	assert.Empty(t, data)
 	_, err = open.Read(make([]byte, 1))
 	assert.ErrorIs(t, err, io.ErrClosedPipe)
+}
+
+// TestReadBrokenOff: a response that broke off makes the next one ambiguous, and is no
+// timeout.
+func TestReadBrokenOff(t *testing.T) {
+	requests, p := 0, quick()
+	var failed error
+	p.OnRetry = func(_ context.Context, a retry.Attempt, _ time.Duration) { failed = a.Err }
+	complete := piece{200, http.Header{}, "complete", strings.NewReader("")}
+	client := &http.Client{Transport: &retryhttp.Transport{Base: pieces(&requests, first("abc"), complete), Policy: p}}
+	resp, _, err := retryhttp.Read(client, request(t, "PUT", "content"))
+	require.NoError(t, err)
+	assert.True(t, retryhttp.Ambiguous(resp))
+	assert.ErrorIs(t, failed, io.ErrUnexpectedEOF)
+	assert.NotContains(t, failed.Error(), "attempt exceeded")
 }

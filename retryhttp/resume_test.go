@@ -3,6 +3,7 @@ package retryhttp_test
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -416,4 +417,57 @@ func TestNotResumedWithBody(t *testing.T) {
 	assert.Equal(t, io.ErrUnexpectedEOF, err)
 	require.NoError(t, resp.Body.Close())
 	assert.Equal(t, 1, requests)
+}
+
+// TestResumeHooks: the hooks and the Limiter hear of the request for the rest, which begins
+// after the wait and knows the resends before it.
+func TestResumeHooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		type event struct {
+			what   string
+			number int
+			at     time.Duration
+		}
+		var events []event
+		begun := time.Now()
+		note := func(what string, number int) { events = append(events, event{what, number, time.Since(begun)}) }
+		p := retry.Policy{Backoff: retry.Constant(time.Second), Limiter: waiter(func() { note("wait", 0) })}
+		p.OnAttempt = func(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
+			info, _ := retryhttp.InfoFrom(ctx)
+			note("attempt", a.Number)
+			assert.Equal(t, a.Number-1, info.Resends)
+			return nil, nil
+		}
+		requests, sent := 0, 0
+		list := pieces(&requests, first("0123456789"), rest(10, "0123456789"))
+		base := roundTripper(func(req *http.Request) (*http.Response, error) {
+			if sent++; sent == 1 {
+				return nil, errors.New("http2: Transport received Server's graceful shutdown GOAWAY")
+			}
+			return list.RoundTrip(req)
+		})
+		resp, err := (&retryhttp.Transport{Base: base, Policy: p, Resume: true}).RoundTrip(request(t, "GET", ""))
+		require.NoError(t, err)
+		data, err := io.ReadAll(io.LimitReader(noEmptyReads{t, resp.Body}, 20))
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		assert.Len(t, data, 20)
+		assert.Equal(t, []event{{"wait", 0, 0}, {"attempt", 1, 0}, {"wait", 0, time.Second}, {"attempt", 2, time.Second}}, events)
+	})
+}
+
+type waiter func()
+
+func (w waiter) Wait(context.Context) error { w(); return nil }
+
+// noEmptyReads fails the test if a Read returns neither data nor an error.
+type noEmptyReads struct {
+	t *testing.T
+	io.Reader
+}
+
+func (r noEmptyReads) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	assert.True(r.t, n > 0 || err != nil)
+	return n, err
 }
