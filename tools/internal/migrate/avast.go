@@ -107,9 +107,9 @@ type avastDelay struct {
 // rule returns the rule of a DelayType.
 func (d avastDelay) rule(x ast.Expr) text {
 	f, _ := d.r.object(x).(*types.Func)
-	var args []ast.Expr
-	if call, ok := ast.Unparen(x).(*ast.CallExpr); ok {
-		f, args = callee(d.r.pass.TypesInfo, call), call.Args
+	call, combined := d.r.own(ast.Unparen(x))
+	if combined != nil {
+		f = combined
 	}
 	if f == nil || !d.r.lib.owns(f.Pkg()) {
 		return d.function(x)
@@ -123,8 +123,8 @@ func (d avastDelay) rule(x ast.Expr) text {
 		return code("retry.Jittered{Of: retry.Constant(%), Share: 1}", d.jitter)
 	case name == "FullJitterBackoffDelay":
 		return code("retry.FullJitter{Base: 2 * (%)}", d.base)
-	case name == "CombineDelay" && len(args) == 2:
-		return code("legacy.Sum{%, %}", d.rule(args[0]), d.rule(args[1]))
+	case name == "CombineDelay" && len(call.Args) == 2:
+		return code("legacy.Sum{%, %}", d.rule(call.Args[0]), d.rule(call.Args[1]))
 	}
 	d.s.fail("the DelayType %s has no counterpart", d.r.shown(x))
 	return nil

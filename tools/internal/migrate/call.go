@@ -57,7 +57,7 @@ func (r *rewriter) rewrite(s *site) {
 		ctx = code("context.Background()")
 		s.note("the call has no context: pass one to end it early")
 	}
-	if !s.value.known() {
+	if !s.value.known() && s.value.delays == nil {
 		s.note("the delays are those of " + r.shown(s.value.expr))
 	}
 	name, bare := "retry.Do", "legacy.Bare("
@@ -133,12 +133,8 @@ func (r *rewriter) listed(s *site, call *ast.CallExpr, n int) []ast.Expr {
 // option returns the call of the library that x is, or that it names, and the function;
 // nil if it is none.
 func (r *rewriter) option(x ast.Expr) (*ast.CallExpr, *types.Func) {
-	call, ok := r.definition(x, &r.followed).(*ast.CallExpr)
-	if !ok {
-		return nil, nil
-	}
-	f := callee(r.pass.TypesInfo, call)
-	if f == nil || !r.lib.owns(f.Pkg()) || call != ast.Unparen(x) && !r.movable(call, x.Pos(), nil) {
+	call, f := r.own(r.definition(x, &r.followed))
+	if f != nil && call != ast.Unparen(x) && !r.movable(call, x.Pos(), nil) {
 		return nil, nil
 	}
 	return call, f

@@ -181,14 +181,12 @@ func exponentialPolicy(r *rewriter, v value) policy {
 // could not see the context.
 func showContexts(r *rewriter) {
 	for cur := range r.root.Preorder((*ast.CallExpr)(nil)) {
-		call := cur.Node().(*ast.CallExpr)
-		if f := callee(r.pass.TypesInfo, call); f == nil || !r.lib.owns(f.Pkg()) || f.Name() != "WithMaxRetries" || hasOptions(f) {
+		call, f := r.own(cur.Node())
+		if f == nil || f.Name() != "WithMaxRetries" || hasOptions(f) {
 			continue
 		}
-		if in, ok := ast.Unparen(call.Args[0]).(*ast.CallExpr); ok {
-			if g := callee(r.pass.TypesInfo, in); g != nil && r.lib.owns(g.Pkg()) && g.Name() == "WithContext" {
-				r.replace(call, code("%(%(%, %), %)", in.Fun, call.Fun, in.Args[0], call.Args[1], in.Args[1])...)
-			}
+		if in, g := r.own(ast.Unparen(call.Args[0])); g != nil && g.Name() == "WithContext" {
+			r.replace(call, code("%(%(%, %), %)", in.Fun, call.Fun, in.Args[0], call.Args[1], in.Args[1])...)
 		}
 	}
 }

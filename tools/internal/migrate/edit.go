@@ -23,16 +23,13 @@ type edit struct {
 
 // edits collects the changes to the files of a package.
 type edits struct {
-	fset   *token.FileSet
-	read   func(string) ([]byte, error)
-	all    []edit
-	names  func(path pkg) string   // in the file that is rendered
-	open   map[token.Pos]token.Pos // the edits that are being resolved
-	masked []byte                  // the source of that file, with mask in place of some names
+	fset  *token.FileSet
+	read  func(string) ([]byte, error)
+	all   []edit
+	names func(path pkg) string    // in the file that is rendered
+	open  map[token.Pos]token.Pos  // the edits that are being resolved
+	keeps func(pos, end token.Pos) // hears of the source that is copied
 }
-
-// mask is a byte that no source contains.
-const mask = "\x01"
 
 func (e *edits) replace(n ast.Node, with ...any)   { e.replaceRange(n.Pos(), n.End(), with...) }
 func (e *edits) insert(pos token.Pos, with ...any) { e.replaceRange(pos, pos, with...) }
@@ -58,9 +55,6 @@ func (e *edits) remove(n ast.Node) {
 // source returns the content of the file at pos, and the position of its first byte.
 func (e *edits) source(pos token.Pos) ([]byte, int) {
 	file := e.fset.File(pos)
-	if e.masked != nil {
-		return e.masked, file.Base()
-	}
 	content, err := e.read(file.Name())
 	if err != nil || len(content) != file.Size() {
 		content = make([]byte, file.Size())
@@ -72,16 +66,20 @@ func (e *edits) source(pos token.Pos) ([]byte, int) {
 func (e *edits) render(pos, end token.Pos) []byte {
 	source, base := e.source(pos)
 	var out bytes.Buffer
+	keep := func(pos, end token.Pos) {
+		e.keeps(pos, end)
+		out.Write(source[int(pos)-base : int(end)-base])
+	}
 	at := pos
 	for _, x := range e.sorted() {
 		if x.pos < at || x.end > end || e.open[x.pos] == x.end { // outside, or inside the edit before it
 			continue
 		}
-		out.Write(source[int(at)-base : int(x.pos)-base])
+		keep(at, x.pos)
 		out.Write(e.resolve(x))
 		at = x.end
 	}
-	out.Write(source[int(at)-base : int(end)-base])
+	keep(at, end)
 	return out.Bytes()
 }
 

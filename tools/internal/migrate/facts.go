@@ -14,8 +14,7 @@ func (r *rewriter) movable(x ast.Expr, to token.Pos, but *types.Var) bool {
 	for n := range ast.Preorder(x) {
 		switch n := n.(type) {
 		case *ast.CallExpr:
-			f := callee(r.pass.TypesInfo, n)
-			if !r.pass.TypesInfo.Types[n.Fun].IsType() && (f == nil || !r.lib.owns(f.Pkg())) {
+			if call, _ := r.own(n); call == nil && !r.pass.TypesInfo.Types[n.Fun].IsType() {
 				return false
 			}
 		case *ast.Ident:

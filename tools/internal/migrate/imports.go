@@ -68,17 +68,17 @@ func (r *rewriter) oldImports(file *ast.File) []*ast.ImportSpec {
 
 // kept reports whether a file still needs the imports of the library after the changes.
 func (r *rewriter) kept(file *ast.File) bool {
-	content, base := r.edits.source(file.FileStart)
-	r.masked = slices.Clone(content)
-	for id := range r.cursors {
-		name, ok := r.pass.TypesInfo.Uses[id].(*types.PkgName)
-		if ok && r.lib.owns(name.Imported()) && file.FileStart <= id.Pos() && id.Pos() < file.FileEnd {
-			copy(r.masked[int(id.Pos())-base:], strings.Repeat(mask, len(id.Name)))
+	kept := slices.ContainsFunc(r.oldImports(file), func(spec *ast.ImportSpec) bool { return spec.Name != nil && spec.Name.Name == "." })
+	r.keeps = func(pos, end token.Pos) {
+		for obj, ids := range r.uses {
+			if name, ok := obj.(*types.PkgName); ok && r.lib.owns(name.Imported()) {
+				kept = kept || slices.ContainsFunc(ids, func(id *ast.Ident) bool { return pos <= id.Pos() && id.Pos() < end })
+			}
 		}
 	}
-	defer func() { r.masked = nil }()
-	return bytes.Contains(r.render(file.FileStart, file.FileEnd), []byte(mask)) ||
-		slices.ContainsFunc(r.oldImports(file), func(spec *ast.ImportSpec) bool { return spec.Name != nil && spec.Name.Name == "." })
+	r.render(file.FileStart, file.FileEnd)
+	r.keeps = func(_, _ token.Pos) {}
+	return kept
 }
 
 // changed returns an edit that replaces a file.

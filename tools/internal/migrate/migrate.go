@@ -60,7 +60,7 @@ type rewriter struct {
 	cursors map[*ast.Ident]inspector.Cursor
 	uses    map[types.Object][]*ast.Ident
 	decls   map[types.Object]*ast.Ident
-	sites   map[*ast.CallExpr]*site
+	sites   []*site // in the order of the source
 
 	bound     map[*types.Var]value // what a variable means while its next value is read
 	sequences map[*types.Var]bool  // whether those that are asked for delays are sequences
@@ -75,7 +75,7 @@ func run(pass *analysis.Pass) (any, error) {
 			continue
 		}
 		r := *index
-		r.lib, r.sites, r.bound, r.sequences = lib, map[*ast.CallExpr]*site{}, map[*types.Var]value{}, map[*types.Var]bool{}
+		r.lib, r.bound, r.sequences = lib, map[*types.Var]value{}, map[*types.Var]bool{}
 		r.run()
 		if fixed { // whose imports another fix would repeat
 			r.all = nil
@@ -109,25 +109,20 @@ func newRewriter(pass *analysis.Pass) *rewriter {
 
 func (r *rewriter) run() {
 	for cur := range r.root.Preorder((*ast.CallExpr)(nil)) {
-		call := cur.Node().(*ast.CallExpr)
-		f := callee(r.pass.TypesInfo, call)
-		if f == nil || !r.lib.owns(f.Pkg()) {
-			continue
-		}
-		spread := len(call.Args) == 1 && f.Signature().Params().Len() > 1 && !f.Signature().Variadic()
-		if spread { // the results of another call
+		call, f := r.own(cur.Node())
+		if f == nil || len(call.Args) == 1 && f.Signature().Params().Len() > 1 && !f.Signature().Variadic() { // the results of another call
 			continue
 		}
 		if s := r.lib.site(r, call, f); s != nil {
 			s.call = call
-			r.sites[call] = s
+			r.sites = append(r.sites, s)
 			if ast.IsGenerated(r.file(call)) {
 				s.fail("the file is generated")
 			}
 		}
 	}
 	left := 0
-	for _, s := range r.ordered() {
+	for _, s := range r.sites {
 		if s.asks {
 			v, ok := r.object(ast.Unparen(s.call.Fun).(*ast.SelectorExpr).X).(*types.Var)
 			if !ok || !r.sequence(v) {
@@ -168,19 +163,24 @@ func (r *rewriter) rename() {
 	}
 }
 
-func (r *rewriter) ordered() []*site {
-	var all []*site
-	for _, s := range r.sites {
-		all = append(all, s)
+// called returns the full name of the function that x calls, or "".
+func (r *rewriter) called(x ast.Node) string {
+	if call, ok := x.(*ast.CallExpr); ok {
+		if f, ok := typeutil.Callee(r.pass.TypesInfo, call).(*types.Func); ok {
+			return f.FullName()
+		}
 	}
-	slices.SortFunc(all, func(a, b *site) int { return int(a.call.Pos() - b.call.Pos()) })
-	return all
+	return ""
 }
 
-// callee returns the function that a call names, or nil.
-func callee(info *types.Info, call *ast.CallExpr) *types.Func {
-	f, _ := typeutil.Callee(info, call).(*types.Func)
-	return f
+// own returns x as a call of the library, and the function that it calls; nil if it is none.
+func (r *rewriter) own(x ast.Node) (*ast.CallExpr, *types.Func) {
+	if call, ok := x.(*ast.CallExpr); ok {
+		if f, ok := typeutil.Callee(r.pass.TypesInfo, call).(*types.Func); ok && r.lib.owns(f.Pkg()) {
+			return call, f
+		}
+	}
+	return nil, nil
 }
 
 func (r *rewriter) file(n ast.Node) *ast.File {
@@ -204,7 +204,7 @@ func (r *rewriter) report() {
 		fixes = []analysis.SuggestedFix{{Message: "Use github.com/gobackoff/retry", TextEdits: all}}
 	}
 	files := map[*ast.File][2]int{}
-	for _, s := range r.ordered() {
+	for _, s := range r.sites {
 		count := files[r.file(s.call)]
 		d := analysis.Diagnostic{Pos: s.call.Pos(), End: s.call.End()}
 		if s.why != "" {

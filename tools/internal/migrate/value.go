@@ -14,6 +14,7 @@ type value struct {
 	policy
 	exponential map[string]text // the fields of an ExponentialBackOff
 	expr        ast.Expr        // without a context around it
+	delays      text            // the policy that expr is; nil: as for the library's others
 	ctx         ast.Expr        // that the backoff carries
 	vars        []*types.Var    // whose values are part of it
 	stmts       []ast.Node      // that change them
@@ -35,7 +36,7 @@ func (r *rewriter) read(x ast.Expr) value {
 	case *ast.CompositeLit:
 		v = r.made(x)
 	case *ast.CallExpr:
-		if f := callee(r.pass.TypesInfo, x); f != nil && r.lib.owns(f.Pkg()) && r.lib.constructed != nil {
+		if call, f := r.own(x); call != nil && r.lib.constructed != nil {
 			v = r.lib.constructed(r, f, x.Args)
 		}
 	}
@@ -274,8 +275,8 @@ func (r *rewriter) stored(id *ast.Ident) (ast.Expr, bool) {
 	case *ast.SelectorExpr:
 		return nil, slices.Contains([]string{"Reset", "NextBackOff", "Next"}, n.Sel.Name)
 	case *ast.CallExpr:
-		f := callee(r.pass.TypesInfo, n)
-		return nil, f != nil && r.lib.owns(f.Pkg())
+		call, _ := r.own(n)
+		return nil, call != nil
 	}
 	return nil, false
 }
@@ -285,7 +286,10 @@ func (r *rewriter) expression(v value, limits policy) text {
 	if v.known() {
 		return limits.over(r.complete(v)).literal()
 	}
-	out, hooks := code(r.lib.delays, v.expr), limits.hooks
+	out, hooks := v.delays, limits.hooks
+	if out == nil {
+		out = code(r.lib.delays, v.expr)
+	}
 	if limits.hooks = nil; limits.attempts != nil || limits.elapsed != nil {
 		out = code("legacy.Limit(%, %)", out, limits.literal())
 	}

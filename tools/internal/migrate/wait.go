@@ -3,9 +3,8 @@ package migrate
 import (
 	"go/ast"
 	"go/types"
+	"slices"
 	"strings"
-
-	"golang.org/x/tools/go/ast/edge"
 )
 
 // wait returns the library k8s.io/apimachinery/pkg/util/wait. Its calls repeat a condition.
@@ -27,7 +26,7 @@ func wait() *library {
 				s.ctx, args = text{args[0]}, args[1:]
 			}
 			if strings.HasPrefix(name, "ExponentialBackoff") {
-				waitBackoff(r, s, args[0])
+				waitBackoff(s, args[0])
 			} else {
 				waitPoll(r, s, name, args)
 			}
@@ -52,10 +51,8 @@ func wait() *library {
 
 // waitChannel returns the context that ends with a channel.
 func waitChannel(r *rewriter, x ast.Expr) text {
-	if call, ok := ast.Unparen(x).(*ast.CallExpr); ok {
-		if f := callee(r.pass.TypesInfo, call); f != nil && f.FullName() == "(context.Context).Done" {
-			return text{call.Fun.(*ast.SelectorExpr).X}
-		}
+	if x := ast.Unparen(x); r.called(x) == "(context.Context).Done" {
+		return text{x.(*ast.CallExpr).Fun.(*ast.SelectorExpr).X}
 	}
 	return code("legacy.Stop(%)", x)
 }
@@ -81,50 +78,26 @@ func waitPoll(r *rewriter, s *site, name string, args []ast.Expr) {
 	}
 }
 
-// waitBackoff reads a wait.Backoff. If its fields are not in sight, or if a Cap may end the
-// call, it is converted at run time.
-func waitBackoff(r *rewriter, s *site, x ast.Expr) {
-	fields := map[string]ast.Expr{}
-	lit, ok := ast.Unparen(x).(*ast.CompositeLit)
-	if ok {
-		for _, elt := range lit.Elts {
-			if kv, keyed := elt.(*ast.KeyValueExpr); keyed && !r.isZero(kv.Value) {
-				fields[kv.Key.(*ast.Ident).Name] = kv.Value
-			}
+// waitBackoff reads a wait.Backoff, which becomes a policy at run time.
+func waitBackoff(s *site, x ast.Expr) {
+	s.value.expr = x
+	if lit, ok := ast.Unparen(x).(*ast.CompositeLit); ok {
+		var fields text
+		for _, field := range lit.Elts {
+			fields = append(fields, field, ", ")
 		}
+		s.value.delays = code("legacy.Steps{%}.Policy()", fields)
 	}
-	p := &s.value.policy
-	switch {
-	case !ok || fields["Cap"] != nil || fields["Steps"] == nil:
-		s.value.expr = x
-		return
-	case fields["Duration"] == nil:
-		p.backoff = code("retry.NoDelay{}")
-	case fields["Factor"] == nil:
-		p.backoff = code("retry.Constant(%)", fields["Duration"])
-	default:
-		p.backoff = code("retry.Exponential{Base: %, Factor: %}", fields["Duration"], fields["Factor"])
-	}
-	if fields["Jitter"] != nil {
-		p.backoff = code("legacy.Longer{Of: %, By: %}", p.backoff, fields["Jitter"])
-	}
-	p.attempts = r.asInt(fields["Steps"])
 }
 
 // waitNamesTimeout reports whether the package names the old error of the library, other than
 // as the target of errors.Is, which finds it.
 func waitNamesTimeout(r *rewriter) bool {
 	for obj, ids := range r.uses {
-		for _, id := range ids {
-			if obj.Name() != "ErrWaitTimeout" || !r.lib.owns(obj.Pkg()) {
-				break
-			}
-			cur := r.cursors[id].Parent()
-			if cur.ParentEdgeKind() != edge.CallExpr_Args {
-				return true
-			} else if f := callee(r.pass.TypesInfo, cur.Parent().Node().(*ast.CallExpr)); f == nil || f.FullName() != "errors.Is" {
-				return true
-			}
+		if obj.Name() == "ErrWaitTimeout" && r.lib.owns(obj.Pkg()) {
+			return slices.ContainsFunc(ids, func(id *ast.Ident) bool {
+				return r.called(r.cursors[id].Parent().Parent().Node()) != "errors.Is"
+			})
 		}
 	}
 	return false
