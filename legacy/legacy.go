@@ -169,23 +169,6 @@ func (j Jitter) Delay(a retry.Attempt, u float64) time.Duration {
 	return dur.Saturate(t+(2*u-1)*float64(max(0, j.By)), math.MaxInt64)
 }
 
-// DelayType returns f, a DelayType of avast/retry-go, as a [retry.Backoff]. first is the number
-// of the first delay, and config what f gets, which other options than delays do not reach.
-func DelayType[C any](f func(n uint, err error, config C) time.Duration, first uint, config C) retry.Backoff {
-	return retry.BackoffFunc(func(a retry.Attempt, _ float64) time.Duration {
-		return f(first+uint(a.Number-1), Bare(a.Err), config)
-	})
-}
-
-// Config returns the Config that has the options, as avast/retry-go makes it before version 5.
-func Config[C any](options ...func(*C)) *C {
-	config := new(C)
-	for _, set := range options {
-		set(config)
-	}
-	return config
-}
-
 // BackOff is the interface of cenkalti/backoff. An adapt.Sequence implements it, too.
 type BackOff interface {
 	NextBackOff() time.Duration // -1 ends the call
@@ -304,7 +287,7 @@ func (b Steps) Policy() retry.Policy {
 		p.Backoff = retry.Exponential{Base: b.Duration, Factor: cmp.Or(b.Factor, 1)}
 	}
 	if b.Jitter > 0 {
-		p.Backoff = Longer{Of: p.Backoff, By: b.Jitter}
+		p.Backoff = longer{Of: p.Backoff, By: b.Jitter}
 	}
 	return p
 }
@@ -326,15 +309,15 @@ func OpValue[T any](f func() (T, error)) func(context.Context) (T, error) {
 	return func(context.Context) (T, error) { return f() }
 }
 
-// Longer is a [retry.Backoff] that lengthens another rule's delay by up to the share By
+// longer is a [retry.Backoff] that lengthens another rule's delay by up to the share By
 // of it, as wait.Jitter of k8s.io/apimachinery does.
-type Longer struct {
+type longer struct {
 	Of retry.Backoff // not nil
 	By float64       // 0 or less: no jitter
 }
 
 // Delay implements [retry.Backoff].
-func (l Longer) Delay(a retry.Attempt, u float64) time.Duration {
+func (l longer) Delay(a retry.Attempt, u float64) time.Duration {
 	t := float64(max(0, l.Of.Delay(a, u)))
 	return dur.Saturate(t*(1+max(0, l.By)*u), math.MaxInt64)
 }

@@ -108,8 +108,8 @@ func TestBackoffs(t *testing.T) {
 		"longest sum":    legacy.Sum{retry.Constant(math.MaxInt64), second},
 		"jitter":         legacy.Jitter{Of: second, By: time.Minute},
 		"longest jitter": legacy.Jitter{Of: retry.Constant(math.MaxInt64), By: math.MaxInt64},
-		"longer":         legacy.Longer{Of: retry.Exponential{Base: time.Second}, By: 0.5},
-		"longest ever":   legacy.Longer{Of: retry.Constant(math.MaxInt64), By: 0.5},
+		"longer":         legacy.Steps{Duration: time.Second, Factor: 2, Jitter: 0.5}.Policy().Backoff,
+		"longest ever":   legacy.Steps{Duration: math.MaxInt64, Jitter: 0.5}.Policy().Backoff,
 	} {
 		t.Run(name, func(t *testing.T) { retrytest.TestBackoff(t, b) })
 	}
@@ -117,7 +117,7 @@ func TestBackoffs(t *testing.T) {
 	assert.Equal(t, 1500*time.Millisecond, legacy.Sum{second, retry.Constant(time.Second / 2)}.Delay(a, 0))
 	assert.Equal(t, time.Second/2, legacy.Jitter{Of: second, By: time.Second / 2}.Delay(a, 0))
 	assert.Equal(t, time.Second, legacy.Jitter{Of: second, By: time.Second / 2}.Delay(a, 0.5))
-	assert.Equal(t, 1250*time.Millisecond, legacy.Longer{Of: second, By: 0.5}.Delay(a, 0.5))
+	assert.Equal(t, 1250*time.Millisecond, legacy.Steps{Duration: time.Second, Jitter: 0.5}.Policy().Backoff.Delay(a, 0.5))
 }
 
 func TestUntil(t *testing.T) {
@@ -220,18 +220,6 @@ func TestContexts(t *testing.T) {
 	assert.Equal(t, context.Canceled, ctx.Err())
 	err := retry.Do(ctx, retry.Policy{}, func(context.Context) error { return errFailed })
 	assert.True(t, legacy.Bare(err) == context.Canceled)
-}
-
-func TestDelayType(t *testing.T) {
-	type config struct{ base time.Duration }
-	options := legacy.Config(func(c *config) { c.base = time.Second }, func(c *config) { c.base *= 2 })
-	b := legacy.DelayType(func(n uint, err error, c *config) time.Duration {
-		assert.True(t, err == errFailed)
-		return time.Duration(n) * c.base
-	}, 1, options)
-	assert.Equal(t, 4*time.Second, b.Delay(retry.Attempt{Number: 2, Err: retry.Transient(errFailed)}, 0))
-	b = legacy.DelayType(func(n uint, _ error, _ any) time.Duration { return time.Duration(n) }, 0, nil)
-	assert.Equal(t, time.Duration(1), b.Delay(retry.Attempt{Number: 2}, 0))
 }
 
 func TestSteps(t *testing.T) {

@@ -206,19 +206,6 @@ func TestLegacyAsking(t *testing.T) {
 				return legacy.Bare(retry.Do(ctx, legacy.Next(sethvargo.NewConstant(time.Second)), func(context.Context) error { return op() }))
 			},
 		},
-		{
-			"avast v5, a DelayType of its own",
-			func(ctx context.Context, op func() error) error {
-				return avast.New(avast.Context(ctx), avast.LastErrorOnly(true), avast.Attempts(4), avast.Delay(time.Second), avast.DelayType(doubled)).Do(op)
-			},
-			func(ctx context.Context, op func() error) error {
-				return legacy.Bare(retry.Do(ctx, retry.Policy{
-					Backoff:     legacy.DelayType[avast.DelayContext](doubled, 1, avast.New(avast.Delay(time.Second))),
-					MaxAttempts: 4,
-					Classifier:  legacy.RetryAll{},
-				}, legacy.Op(op)))
-			},
-		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -240,10 +227,6 @@ func TestLegacyAsking(t *testing.T) {
 			})
 		})
 	}
-}
-
-func doubled(n uint, err error, c avast.DelayContext) time.Duration {
-	return 2 * avast.FixedDelay(n, err, c) * time.Duration(n)
 }
 
 // TestLegacyHTTP: a client of go-retryablehttp and what retrymigrate makes of it send the same

@@ -3,7 +3,6 @@ package migrate
 import (
 	"go/ast"
 	"go/types"
-	"slices"
 	"strings"
 )
 
@@ -27,7 +26,7 @@ func avast() *library {
 				s.data = strings.HasSuffix(g.Name(), "WithData")
 				options = r.listed(s, made, 0)
 			}
-			avastOptions(r, s, f, options)
+			avastOptions(r, s, options)
 			return s
 		},
 		classifier: "legacy.RetryAll{}",
@@ -41,8 +40,8 @@ func avast() *library {
 }
 
 // avastOptions reads the options of a call.
-func avastOptions(r *rewriter, s *site, f *types.Func, options []ast.Expr) {
-	d := avastDelay{r: r, s: s, base: code("100 * time.Millisecond"), jitter: code("100 * time.Millisecond"), longest: text{"0"}, version: major(f)}
+func avastOptions(r *rewriter, s *site, options []ast.Expr) {
+	base, jitter := code("100 * time.Millisecond"), code("100 * time.Millisecond")
 	var rule, longest ast.Expr
 	s.limits.attempts = text{"10"}
 	lastOnly := false
@@ -55,14 +54,13 @@ func avastOptions(r *rewriter, s *site, f *types.Func, options []ast.Expr) {
 		arg := call.Args
 		switch name := f.Name(); name {
 		case "Delay":
-			d.base = text{arg[0]}
+			base = text{arg[0]}
 		case "MaxJitter":
-			d.jitter = text{arg[0]}
+			jitter = text{arg[0]}
 		case "MaxDelay":
-			longest, d.longest = arg[0], text{arg[0]}
+			longest = arg[0]
 		case "DelayType":
 			rule = arg[0]
-			d.library, _ = call.Fun.(*ast.SelectorExpr)
 		case "Attempts":
 			s.limits.attempts = r.attempts(arg[0])
 		case "UntilSucceeded":
@@ -86,72 +84,37 @@ func avastOptions(r *rewriter, s *site, f *types.Func, options []ast.Expr) {
 	if !lastOnly {
 		s.note("the error names the last failure, not all of them")
 	}
-	s.value.backoff = code("legacy.Sum{retry.Exponential{Base: %}, retry.Jittered{Of: retry.Constant(%), Share: 1}}", d.base, d.jitter)
+	s.value.backoff = code("legacy.Sum{retry.Exponential{Base: %}, retry.Jittered{Of: retry.Constant(%), Share: 1}}", base, jitter)
 	if rule != nil {
-		s.value.backoff = d.rule(rule)
+		s.value.backoff = avastRule(r, s, rule, base, jitter)
 	}
 	if longest != nil && !r.isZero(longest) {
 		s.value.backoff = code("retry.Capped{Of: %, Cap: %}", s.value.backoff, longest)
 	}
 }
 
-// An avastDelay has what the rule of a DelayType depends on.
-type avastDelay struct {
-	r                     *rewriter
-	s                     *site
-	version               string
-	library               *ast.SelectorExpr // library.DelayType
-	base, jitter, longest text
-}
-
-// rule returns the rule of a DelayType.
-func (d avastDelay) rule(x ast.Expr) text {
-	f, _ := d.r.object(x).(*types.Func)
-	call, combined := d.r.own(ast.Unparen(x))
+// avastRule returns the rule of a DelayType.
+func avastRule(r *rewriter, s *site, x ast.Expr, base, jitter text) text {
+	f, _ := r.object(x).(*types.Func)
+	call, combined := r.own(ast.Unparen(x))
 	if combined != nil {
 		f = combined
 	}
-	if f == nil || !d.r.lib.owns(f.Pkg()) {
-		return d.function(x)
+	switch {
+	case f == nil || !r.lib.owns(f.Pkg()):
+		s.fail("its DelayType is a function of the program's own: make it a retry.BackoffFunc")
+	case f.Name() == "BackOffDelay":
+		return code("retry.Exponential{Base: %}", base)
+	case f.Name() == "FixedDelay":
+		return code("retry.Constant(%)", base)
+	case f.Name() == "RandomDelay":
+		return code("retry.Jittered{Of: retry.Constant(%), Share: 1}", jitter)
+	case f.Name() == "FullJitterBackoffDelay":
+		return code("retry.FullJitter{Base: 2 * (%)}", base)
+	case f.Name() == "CombineDelay" && len(call.Args) == 2:
+		return code("legacy.Sum{%, %}", avastRule(r, s, call.Args[0], base, jitter), avastRule(r, s, call.Args[1], base, jitter))
+	default:
+		s.fail("the DelayType %s has no counterpart", r.shown(x))
 	}
-	switch name := f.Name(); {
-	case name == "BackOffDelay":
-		return code("retry.Exponential{Base: %}", d.base)
-	case name == "FixedDelay":
-		return code("retry.Constant(%)", d.base)
-	case name == "RandomDelay":
-		return code("retry.Jittered{Of: retry.Constant(%), Share: 1}", d.jitter)
-	case name == "FullJitterBackoffDelay":
-		return code("retry.FullJitter{Base: 2 * (%)}", d.base)
-	case name == "CombineDelay" && len(call.Args) == 2:
-		return code("legacy.Sum{%, %}", d.rule(call.Args[0]), d.rule(call.Args[1]))
-	}
-	d.s.fail("the DelayType %s has no counterpart", d.r.shown(x))
 	return nil
-}
-
-// function returns the rule of a function of the program's own. Its last argument is the
-// library's, unless it does not use it.
-func (d avastDelay) function(x ast.Expr) text {
-	first := "1"
-	if d.version == "retry-go" || d.version == "v3" {
-		first = "0"
-	}
-	if lit, ok := ast.Unparen(x).(*ast.FuncLit); ok {
-		last := lit.Type.Params.List[len(lit.Type.Params.List)-1]
-		if !slices.ContainsFunc(last.Names, func(id *ast.Ident) bool { return len(d.r.uses[d.r.pass.TypesInfo.Defs[id]]) > 0 }) {
-			d.r.replace(last.Type, "any")
-			return code("legacy.DelayType(%, %, nil)", x, first)
-		}
-	}
-	if d.library == nil {
-		d.s.fail("the library is imported without a name")
-		return nil
-	}
-	lib := d.library.X
-	options := code("%.Delay(%), %.MaxDelay(%), %.MaxJitter(%)", lib, d.base, lib, d.longest, lib, d.jitter)
-	if d.version == "v5" {
-		return code("legacy.DelayType[%.DelayContext](%, %, %.New(%))", lib, x, first, lib, options)
-	}
-	return code("legacy.DelayType(%, %, legacy.Config(%))", x, first, options)
 }

@@ -110,8 +110,6 @@ func (r *rewriter) attempts(x ast.Expr) text {
 		return code("retry.Unlimited")
 	} else if _, literal := ast.Unparen(x).(*ast.BasicLit); literal {
 		return text{x}
-	} else if known {
-		return r.asInt(x)
 	}
 	return code("legacy.Attempts(%)", x)
 }

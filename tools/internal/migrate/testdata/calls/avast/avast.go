@@ -6,7 +6,7 @@ import (
 	"log"
 	"time"
 
-	"github.com/avast/retry-go/v4" // want "9 of 13 calls can be rewritten"
+	"github.com/avast/retry-go/v4" // want "6 of 11 calls can be rewritten"
 )
 
 var (
@@ -38,11 +38,7 @@ func a3() {
 func ping() error { return nil }
 
 func a4() error {
-	unused := func(n uint, _ error, _ *retry.Config) time.Duration { return time.Duration(n) * time.Second }
-	if err := retry.Do(ping, retry.DelayType(unused), retry.LastErrorOnly(true)); err != nil { // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
-		return err
-	}
-	return retry.Do(ping, retry.LastErrorOnly(true), retry.Delay(time.Second), retry.DelayType(delay)) // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
+	return retry.Do(ping, retry.LastErrorOnly(true), retry.Delay(time.Second), retry.DelayType(delay)) // want "retry\\.Do: left alone: its DelayType is a function of the program's own: make it a retry\\.BackoffFunc"
 }
 
 func delay(n uint, err error, config *retry.Config) time.Duration {
@@ -65,7 +61,6 @@ func a6() error {
 		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.FullJitterBackoffDelay), retry.Attempts(0)),                                   // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
 		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.CombineDelay(retry.BackOffDelay, retry.RandomDelay)), retry.UntilSucceeded()), // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
 		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.CombineDelay(retry.BackOffDelay))),                                            // want "retry\\.Do: left alone: the DelayType retry\\.CombineDelay\\(retry\\.BackOffDelay\\) has no counterpart"
-		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(func(n uint, _ error, _ *retry.Config) time.Duration { return time.Duration(n) })),  // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
 		retry.Do(ping, a7()), // want "retry\\.Do: left alone: the option a7\\(\\) is not understood"
 	} {
 		if err != nil {

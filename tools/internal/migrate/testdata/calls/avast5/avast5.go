@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/avast/retry-go/v5" // want "3 of 4 calls can be rewritten"
+	"github.com/avast/retry-go/v5" // want "2 of 4 calls can be rewritten"
 )
 
 func avastFive(ctx context.Context) error {
@@ -25,7 +25,7 @@ func own(n uint, err error, config retry.DelayContext) time.Duration {
 }
 
 func v53() error {
-	return retry.New(retry.DelayType(own), retry.LastErrorOnly(true)).Do(func() error { return nil }) // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
+	return retry.New(retry.DelayType(own), retry.LastErrorOnly(true)).Do(func() error { return nil }) // want "retry\\.Do: left alone: its DelayType is a function of the program's own: make it a retry\\.BackoffFunc"
 }
 
 func v54(r *retry.Retrier) error { return r.Do(func() error { return nil }) } // want "retry\\.Do: left alone: its retrier is not made in the package"
