@@ -25,11 +25,11 @@ func main() {
 	multichecker.Main(analyzers...)
 }
 
-// onDemand returns an analyzer that runs only if its own flag or -optional is set.
+// onDemand makes an analyzer run only if its own flag or -optional is set.
 func onDemand(a *analysis.Analyzer, optional *bool) *analysis.Analyzer {
-	run, b := a.Run, *a
-	b.Doc += " (off by default)"
-	b.Run = func(p *analysis.Pass) (any, error) {
+	run := a.Run
+	a.Doc += " (off by default)"
+	a.Run = func(p *analysis.Pass) (any, error) {
 		asked := *optional
 		flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == a.Name }) // of those that were set
 		if !asked {
@@ -37,5 +37,5 @@ func onDemand(a *analysis.Analyzer, optional *bool) *analysis.Analyzer {
 		}
 		return run(p)
 	}
-	return &b
+	return a
 }

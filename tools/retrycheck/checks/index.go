@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"iter"
 	"reflect"
 	"regexp"
 	"strings"
@@ -37,18 +36,15 @@ var (
 	ownContext = names(ours+`[./].*`, wait+`\.(PollUntilContextTimeout|Poll(Immediate)?WithContext)`)
 )
 
-// names returns a pattern for whole names, as nameOf and typeName return them.
+// names returns a pattern for whole names, as callee, objectName and typeName return them.
 func names(patterns ...string) *regexp.Regexp {
 	return regexp.MustCompile(`^(` + strings.Join(patterns, `|`) + `)$`)
 }
 
 var decoration = regexp.MustCompile(`^\*|[(*)]|/v[0-9]+\b`)
 
-// nameOf returns the full name of a function or method without the major version of its
-// module, such as net/http.Client.Do.
-func nameOf(fn *types.Func) string { return decoration.ReplaceAllString(fn.FullName(), "") }
-
-// objectName returns such a name of what is declared in a package.
+// objectName returns the full name of what is declared in a package, without the major
+// version of its module, such as net/http.NoBody.
 func objectName(obj types.Object) string {
 	if obj == nil || obj.Pkg() == nil {
 		return ""
@@ -70,15 +66,14 @@ func shortName(name string) string { return name[strings.LastIndex(name, "/")+1:
 type call struct {
 	inspector.Cursor
 	*ast.CallExpr
-	fn     *types.Func
 	name   string
 	op     inspector.Cursor // the function literal that retriers and pollers call, if it is one
 	policy inspector.Cursor // the argument that is a retry.Policy, of retriers
 }
 
-// A variable has the places where it is used and those that set it, a part of it, or take
-// its address.
-type variable struct{ uses, sets []inspector.Cursor }
+// A variable has the places that use it, those that set it, a part of it, or take its
+// address, and the values that it is declared with or set to, which may be unknown.
+type variable struct{ uses, sets, values []inspector.Cursor }
 
 // indexed has the calls and the variables of a package.
 type indexed struct {
@@ -106,8 +101,8 @@ var index = &analysis.Analyzer{
 			case *ast.Ident:
 				x.addUse(c, n)
 			case *ast.CallExpr:
-				if fn, ok := typeutil.Callee(x.info, n).(*types.Func); ok {
-					x.calls = append(x.calls, &call{Cursor: c, CallExpr: n, fn: fn, name: nameOf(fn.Origin())})
+				if name := x.callee(n); name != "" {
+					x.calls = append(x.calls, &call{Cursor: c, CallExpr: n, name: name})
 				}
 			}
 		}
@@ -120,11 +115,11 @@ var index = &analysis.Analyzer{
 	},
 }
 
-// within are the edges from v up to v.field[1], and assigned those from there to a statement
-// that sets it.
+// within are the edges from v up to v.field[1], and assigned those from there to what sets it.
 var (
 	within   = map[edge.Kind]bool{edge.SelectorExpr_X: true, edge.IndexExpr_X: true, edge.ParenExpr_X: true, edge.StarExpr_X: true}
-	assigned = map[edge.Kind]bool{edge.AssignStmt_Lhs: true, edge.ValueSpec_Names: true, edge.IncDecStmt_X: true, edge.RangeStmt_Key: true, edge.RangeStmt_Value: true}
+	assigned = map[edge.Kind]bool{edge.AssignStmt_Lhs: true, edge.ValueSpec_Names: true, edge.IncDecStmt_X: true,
+		edge.RangeStmt_Key: true, edge.RangeStmt_Value: true, edge.Field_Names: true}
 )
 
 func (x *indexed) addUse(c inspector.Cursor, id *ast.Ident) {
@@ -132,16 +127,19 @@ func (x *indexed) addUse(c inspector.Cursor, id *ast.Ident) {
 	if !ok {
 		return
 	}
-	v := x.vars[obj]
-	if x.info.Uses[id] != nil {
+	v, set := x.vars[obj], c
+	for within[set.ParentEdgeKind()] {
+		set = set.Parent()
+	}
+	isSet := assigned[set.ParentEdgeKind()]
+	if !isSet {
 		v.uses = append(v.uses, c)
 	}
-	for within[c.ParentEdgeKind()] {
-		c = c.Parent()
-	}
-	address, ok := c.Parent().Node().(*ast.UnaryExpr)
-	if assigned[c.ParentEdgeKind()] || ok && address.Op == token.AND {
-		v.sets = append(v.sets, c)
+	if address, ok := set.Parent().Node().(*ast.UnaryExpr); isSet || ok && address.Op == token.AND {
+		v.sets = append(v.sets, set)
+		if set == c {
+			v.values = append(v.values, valueSet(c))
+		}
 	}
 	x.vars[obj] = v
 }
@@ -166,30 +164,37 @@ func valueSet(c inspector.Cursor) (value inspector.Cursor) {
 // declared returns the value of a variable where it is declared, if only parts of it are
 // set later.
 func (x *indexed) declared(obj types.Object) (value inspector.Cursor) {
-	for i, set := range x.vars[obj].sets {
-		id, whole := set.Node().(*ast.Ident)
-		if whole && (i > 0 || x.info.Defs[id] == nil) {
-			return inspector.Cursor{}
-		}
-		if whole {
-			value = valueSet(set)
-		}
+	if values := x.vars[obj].values; len(values) == 1 {
+		value = values[0]
 	}
 	return value
 }
 
-// value follows parentheses, & and variables that are set once.
-func (x *indexed) value(c inspector.Cursor) inspector.Cursor {
+// copies has methods that copy a request, but share its body.
+var copies = names(`net/http\.Request\.(WithContext|Clone)`)
+
+// plain returns c without parentheses and &, and req for req.WithContext(ctx).
+func (x *indexed) plain(c inspector.Cursor) inspector.Cursor {
 	switch n := c.Node().(type) {
 	case *ast.ParenExpr:
-		return x.value(c.ChildAt(edge.ParenExpr_X, -1))
+		return x.plain(c.ChildAt(edge.ParenExpr_X, -1))
 	case *ast.UnaryExpr:
 		if n.Op == token.AND {
-			return x.value(c.ChildAt(edge.UnaryExpr_X, -1))
+			return x.plain(c.ChildAt(edge.UnaryExpr_X, -1))
 		}
-	case *ast.Ident:
-		obj := x.info.ObjectOf(n)
-		if def := x.declared(obj); def.Valid() && len(x.vars[obj].sets) == 1 {
+	case *ast.CallExpr:
+		if copies.MatchString(x.callee(n)) {
+			return x.plain(c.ChildAt(edge.CallExpr_Fun, -1).ChildAt(edge.SelectorExpr_X, -1))
+		}
+	}
+	return c
+}
+
+// value follows variables to the values that they are declared with.
+func (x *indexed) value(c inspector.Cursor) inspector.Cursor {
+	c = x.plain(c)
+	if id, ok := c.Node().(*ast.Ident); ok {
+		if def := x.declared(x.info.ObjectOf(id)); def.Valid() {
 			return x.value(def)
 		}
 	}
@@ -197,28 +202,22 @@ func (x *indexed) value(c inspector.Cursor) inspector.Cursor {
 }
 
 // mentions returns the identifiers in c and in the values of the variables among them.
-func (x *indexed) mentions(c inspector.Cursor) iter.Seq[inspector.Cursor] {
-	return func(yield func(inspector.Cursor) bool) {
-		for id := range c.Preorder((*ast.Ident)(nil)) {
-			if !yield(id) {
-				return
-			}
-			if def := x.declared(x.info.Uses[id.Node().(*ast.Ident)]); def.Valid() && !def.Contains(c) {
-				for inner := range x.mentions(def) {
-					if !yield(inner) {
-						return
-					}
-				}
-			}
+func (x *indexed) mentions(c inspector.Cursor) (ids []inspector.Cursor) {
+	for id := range c.Preorder((*ast.Ident)(nil)) {
+		ids = append(ids, id)
+		if def := x.declared(x.info.Uses[id.Node().(*ast.Ident)]); def.Valid() && !def.Contains(c) {
+			ids = append(ids, x.mentions(def)...)
 		}
 	}
+	return ids
 }
 
-// callee returns the name of the function that an expression calls, if it is a call.
+// callee returns the name of the function or method that an expression calls, such as
+// net/http.Client.Do, if it is a call.
 func (x *indexed) callee(n ast.Node) string {
 	if call, ok := n.(*ast.CallExpr); ok {
 		if fn, ok := typeutil.Callee(x.info, call).(*types.Func); ok {
-			return nameOf(fn.Origin())
+			return decoration.ReplaceAllString(fn.Origin().FullName(), "")
 		}
 	}
 	return ""
@@ -235,7 +234,7 @@ func (x *indexed) addLoop(call *call) {
 		}
 		op := x.value(at)
 		if _, ok := op.Node().(*ast.FuncLit); ok && !call.op.Valid() {
-			if params := x.signature(op).Params(); params.Len() == 0 || !isError(params.At(0).Type()) {
+			if params := x.signature(op).Params(); params.Len() == 0 || params.At(0).Type().String() != "error" {
 				call.op = op
 				x.operations = append(x.operations, call)
 			}
@@ -243,9 +242,18 @@ func (x *indexed) addLoop(call *call) {
 	}
 }
 
-func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
-
 func isContext(t types.Type) bool { return typeName(t) == "context.Context" }
+
+// outer returns the first use in c of a variable that is declared outside c and matches.
+func (x *indexed) outer(c inspector.Cursor, matches func(v *types.Var) bool) (*types.Var, inspector.Cursor) {
+	for id := range c.Preorder((*ast.Ident)(nil)) {
+		v, ok := x.info.Uses[id.Node().(*ast.Ident)].(*types.Var)
+		if ok && outside(v, c) && matches(v) {
+			return v, id
+		}
+	}
+	return nil, inspector.Cursor{}
+}
 
 // outside reports whether obj is declared outside c.
 func outside(obj types.Object, c inspector.Cursor) bool {

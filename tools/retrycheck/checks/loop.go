@@ -16,16 +16,18 @@ var Sleep = analyzer("sleep", "report loops that call time.Sleep and ignore the 
 			continue
 		}
 		loop, ctx := outermost(c), p.contextAround(c)
-		if !loop.Valid() || seen[loop] || ctx == nil || leaves(c, loop) || p.paces(c) || p.looks(loop) {
+		if !loop.Valid() || seen[loop] || ctx == nil || leaves(c, loop) || p.paces(c) {
 			continue
 		}
 		seen[loop] = true
+		attempts, looks := p.inspect(loop)
 		const advice = "wait in a select with %[1]s.Done(), or use retry.Do"
 		n, isFor := loop.Node().(*ast.ForStmt)
-		switch {
-		case !p.hasContext(loop) && p.attempts(loop):
+		switch passes := p.passesContext(loop); {
+		case looks:
+		case !passes && attempts:
 			p.report(c, "this loop sleeps and never looks at %s, so it continues after the context is done: "+advice, ctx.Name())
-		case isFor && p.hasContext(loop) && n.Cond == nil && !p.failureEnds(loop):
+		case passes && isFor && n.Cond == nil && !failureEnds(loop):
 			p.report(c, "no failure ends this loop, so once %s is done it fails and sleeps forever: "+advice, ctx.Name())
 		}
 	}
@@ -48,22 +50,6 @@ func (p *pass) paces(c inspector.Cursor) bool {
 	return t == nil || !types.ConvertibleTo(t, types.Typ[types.Int])
 }
 
-// harmless has functions whose result does not depend on anything that a loop may wait for.
-var harmless = names(`(context|errors|fmt|log|log/slog|strconv|strings|sync|time)\..*`)
-
-// attempts reports whether each iteration of a loop calls something that has a result. A
-// loop that only looks at variables waits for other goroutines, which have the context.
-func (p *pass) attempts(loop inspector.Cursor) bool {
-	for c := range loop.Preorder((*ast.CallExpr)(nil)) {
-		call := c.Node().(*ast.CallExpr)
-		if fn := p.info.Types[call.Fun]; !fn.IsType() && !fn.IsBuiltin() && !p.info.Types[call].IsVoid() &&
-			!harmless.MatchString(p.callee(call)) && !leaves(c, loop) {
-			return true
-		}
-	}
-	return false
-}
-
 // outermost returns the outermost loop around c in its function.
 func outermost(c inspector.Cursor) (loop inspector.Cursor) {
 	for e := block(c); ; e = block(e.Parent()) {
@@ -79,46 +65,47 @@ func outermost(c inspector.Cursor) (loop inspector.Cursor) {
 // leaves reports whether the loop always ends after the statement c.
 func leaves(c, loop inspector.Cursor) bool {
 	for block := range c.Enclosing((*ast.BlockStmt)(nil), (*ast.CaseClause)(nil)) {
-		if !loop.Contains(block) {
-			break
-		}
 		last, _ := block.LastChild()
-		switch n := last.Node().(type) {
+		switch last.Node().(type) {
 		case *ast.ReturnStmt:
-			return true
+			return loop.Contains(block)
 		case *ast.BranchStmt:
-			return n.Tok == token.BREAK && n.Label != nil
+			return false
 		}
 	}
 	return false
 }
 
-var ended = names(`context\.(Canceled|DeadlineExceeded|Cause)`)
+var (
+	// harmless has functions whose result does not depend on anything that a loop may wait for.
+	harmless = names(`(context|errors|fmt|log|log/slog|strconv|strings|sync|time)\..*`)
+	// ended has what a loop asks to learn that a context is done.
+	ended = names(`context\.(Canceled|DeadlineExceeded|Cause|Done|Err)`)
+)
 
-// looks reports whether a loop may learn that a context is done: it asks one, compares an
-// error with those of contexts, or receives from a channel.
-func (p *pass) looks(loop inspector.Cursor) bool {
-	for c := range loop.Preorder((*ast.SelectStmt)(nil), (*ast.UnaryExpr)(nil), (*ast.SelectorExpr)(nil)) {
+// inspect reports whether each iteration of a loop calls something that has a result, and
+// whether the loop may learn that a context is done: it asks or receives from a channel. A
+// loop that only looks at variables waits for other goroutines, which have the context.
+func (p *pass) inspect(loop inspector.Cursor) (attempts, looks bool) {
+	for c := range loop.Preorder((*ast.CallExpr)(nil), (*ast.UnaryExpr)(nil), (*ast.SelectorExpr)(nil)) {
 		switch n := c.Node().(type) {
-		case *ast.SelectStmt:
-			return true
+		case *ast.CallExpr:
+			fn := p.info.Types[n.Fun]
+			attempts = attempts || !fn.IsType() && !fn.IsBuiltin() && !p.info.Types[n].IsVoid() &&
+				!harmless.MatchString(p.callee(n)) && !leaves(c, loop)
 		case *ast.UnaryExpr:
-			if n.Op == token.ARROW && !p.sleeps(n) {
-				return true
-			}
+			looks = looks || n.Op == token.ARROW && !p.sleeps(n)
 		case *ast.SelectorExpr:
-			if isContext(p.info.TypeOf(n.X)) || ended.MatchString(objectName(p.info.Uses[n.Sel])) {
-				return true
-			}
+			looks = looks || ended.MatchString(objectName(p.info.Uses[n.Sel]))
 		}
 	}
-	return false
+	return attempts, looks
 }
 
-// hasContext reports whether c uses a context, or a variable whose value has one, such as a
-// request.
-func (p *pass) hasContext(c inspector.Cursor) bool {
-	for id := range p.mentions(c) {
+// passesContext reports whether c uses a context, or a variable whose value has one, such
+// as a request.
+func (p *pass) passesContext(c inspector.Cursor) bool {
+	for _, id := range p.mentions(c) {
 		if isContext(p.info.TypeOf(id.Node().(*ast.Ident))) {
 			return true
 		}
@@ -133,41 +120,19 @@ var (
 )
 
 // failureEnds reports whether a statement leaves the loop, but not on success.
-func (p *pass) failureEnds(loop inspector.Cursor) bool {
+func failureEnds(loop inspector.Cursor) bool {
 	for c := range loop.Preorder((*ast.ReturnStmt)(nil), (*ast.BranchStmt)(nil), (*ast.CallExpr)(nil)) {
+		ends := true
 		switch n := c.Node().(type) {
-		case *ast.ReturnStmt:
-			if len(n.Results) > 0 && !p.info.Types[n.Results[len(n.Results)-1]].IsNil() {
-				return true
-			}
 		case *ast.BranchStmt:
-			if n.Tok == token.CONTINUE {
-				continue
-			}
+			ends = n.Tok != token.CONTINUE
 		case *ast.CallExpr:
-			if fatal.MatchString(types.ExprString(n.Fun)) {
-				return true
-			}
-			continue
+			ends = fatal.MatchString(types.ExprString(n.Fun))
 		}
-		if !onSuccess(c, loop) {
+		test, _ := around(c, (*ast.IfStmt)(nil), (*ast.SwitchStmt)(nil), (*ast.ForStmt)(nil)).Node().(*ast.IfStmt)
+		if ends && (test == nil || !success.MatchString(types.ExprString(test.Cond))) {
 			return true
 		}
 	}
 	return false
-}
-
-// onSuccess reports whether all conditions around c in a loop are err == nil.
-func onSuccess(c, loop inspector.Cursor) (conditional bool) {
-	for e := range c.Enclosing((*ast.IfStmt)(nil), (*ast.SwitchStmt)(nil)) {
-		if !loop.Contains(e) {
-			break
-		}
-		test, ok := e.Node().(*ast.IfStmt)
-		if !ok || !success.MatchString(types.ExprString(test.Cond)) {
-			return false
-		}
-		conditional = true
-	}
-	return conditional
 }

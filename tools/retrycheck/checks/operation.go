@@ -5,9 +5,11 @@ import (
 	"go/types"
 	"regexp"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
+	"golang.org/x/tools/go/types/typeutil"
 )
 
 // OpContext reports operations that ignore the context that they are called with.
@@ -23,15 +25,25 @@ var OpContext = analyzer("opcontext", "report operations that ignore the context
 		if params.Len() == 0 || !isContext(params.At(0).Type()) || slices.ContainsFunc(p.vars[params.At(0)].uses, call.op.Contains) {
 			continue
 		}
-		if other := p.otherContext(call.op); other.Valid() {
+		other, use := p.outer(call.op, func(v *types.Var) bool {
+			return isContext(v.Type()) && v.Kind() != types.PackageVar && !v.IsField()
+		})
+		if other != nil {
 			if ownContext.MatchString(call.name) {
-				p.report(other, "the operation uses %s instead of the context that %s gives it, so the limits of one attempt do not reach it",
-					other.Node().(*ast.Ident).Name, shortName(call.name))
+				p.report(use, "the operation uses %s instead of the context that %s gives it, so the limits of one attempt do not reach it",
+					other.Name(), shortName(call.name))
 			}
 			continue
 		}
 		for _, c := range p.calls {
-			if hint := advice(c.fn); call.op.Contains(c.Cursor) && hint != "" {
+			if !call.op.Contains(c.Cursor) {
+				continue
+			}
+			hint := p.advice(c)
+			if p.isBackground(c.CallExpr) && strings.HasPrefix(call.name, ours) {
+				hint = "its context"
+			}
+			if hint != "" {
 				p.report(c.Cursor, "the operation ignores its context: after a timeout or cancellation this call goes on (use %s)", hint)
 				break
 			}
@@ -45,35 +57,23 @@ func (p *pass) isBackground(e ast.Node) bool {
 	return name == "context.Background" || name == "context.TODO"
 }
 
-// otherContext returns the first use of a context of the functions around the operation.
-func (p *pass) otherContext(op inspector.Cursor) inspector.Cursor {
-	for c := range op.Preorder((*ast.Ident)(nil)) {
-		v, ok := p.info.Uses[c.Node().(*ast.Ident)].(*types.Var)
-		if ok && isContext(v.Type()) && v.Kind() != types.PackageVar && !v.IsField() && outside(v, op) {
-			return c
-		}
-	}
-	return inspector.Cursor{}
-}
-
 var gets = names(`net/http\.(Client\.)?(Get|Head|Post|PostForm)`)
 
-// advice names what takes a context, unlike fn, and does the same.
-func advice(fn *types.Func) string {
-	switch name := nameOf(fn); {
-	case takesContext(fn):
+// advice names what takes a context, unlike a call, and does the same.
+func (p *pass) advice(c *call) string {
+	fn := typeutil.Callee(p.info, c.CallExpr).(*types.Func)
+	switch {
+	case takesContext(fn), fn.Pkg() == nil:
 		return ""
-	case name == "time.Sleep":
+	case c.name == "time.Sleep":
 		return "a select with ctx.Done()"
-	case gets.MatchString(name):
+	case gets.MatchString(c.name):
 		return "http.NewRequestWithContext"
 	}
 	for _, suffix := range []string{"Context", "WithContext"} {
-		var variant types.Object
+		variant := fn.Pkg().Scope().Lookup(fn.Name() + suffix)
 		if recv := fn.Signature().Recv(); recv != nil {
 			variant, _, _ = types.LookupFieldOrMethod(recv.Type(), true, fn.Pkg(), fn.Name()+suffix)
-		} else if fn.Pkg() != nil {
-			variant = fn.Pkg().Scope().Lookup(fn.Name() + suffix)
 		}
 		if variant, ok := variant.(*types.Func); ok && takesContext(variant) {
 			return variant.Name()
@@ -95,13 +95,10 @@ var transactions = names(`database/sql\.Tx`, `github\.com/(jackc/pgx|jmoiron/sql
 // has already aborted it.
 var Transaction = analyzer("transaction", "report retries of a part of a database transaction", func(p *pass) {
 	for _, call := range p.operations {
-		for id := range call.op.Preorder((*ast.Ident)(nil)) {
-			v, ok := p.info.Uses[id.Node().(*ast.Ident)].(*types.Var)
-			if ok && outside(v, call.op) && transactions.MatchString(typeName(v.Type())) {
-				p.report(call.Cursor, "%s retries a part of the transaction %s, which the database may have aborted: retry the whole transaction (retrysql.InTx)",
-					shortName(call.name), v.Name())
-				break
-			}
+		tx, _ := p.outer(call.op, func(v *types.Var) bool { return transactions.MatchString(typeName(v.Type())) })
+		if tx != nil {
+			p.report(call.Cursor, "%s retries a part of the transaction %s, which the database may have aborted: retry the whole transaction (retrysql.InTx)",
+				shortName(call.name), tx.Name())
 		}
 	}
 })
@@ -130,32 +127,18 @@ var Nested = analyzer("nested", "report retries around clients that retry by the
 		}
 	}
 	for _, outer := range p.operations {
-		if !retriers.MatchString(outer.name) {
-			continue
-		}
 		for _, c := range p.calls {
-			if what := p.retriesItself(c); what != "" && outer.op.Contains(c.Cursor) {
+			what := c.name
+			if sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr); ok && !retriers.MatchString(what) {
+				what = typeName(p.info.TypeOf(sel.X))
+			}
+			if outer.op.Contains(c.Cursor) && retriers.MatchString(outer.name) && (retriers.MatchString(what) || retrying.MatchString(what)) {
 				p.report(c.Cursor, "%s already retries: %s around it multiplies the attempts (turn off one of the two)", shortName(what), shortName(outer.name))
 				break
 			}
 		}
 	}
 })
-
-// retriesItself names what retries in a call: the function or the client.
-func (p *pass) retriesItself(c *call) string {
-	if retriers.MatchString(c.name) {
-		return c.name
-	}
-	results := c.fn.Signature().Results()
-	sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
-	if ok && results.Len() > 0 && isError(results.At(results.Len()-1).Type()) {
-		if client := typeName(p.info.TypeOf(sel.X)); retrying.MatchString(client) {
-			return client
-		}
-	}
-	return ""
-}
 
 // bodies has functions that send a request or make one, and the position of the argument
 // that is the request or its body.
@@ -177,20 +160,18 @@ var Body = analyzer("body", "report HTTP requests that are sent again with a bod
 		if !ok || !repeated || at >= len(call.Args) {
 			continue
 		}
-		arg := call.ChildAt(edge.CallExpr_Args, at)
-		body, what, advice := arg, "", "make the reader in each attempt"
+		body, what := call.ChildAt(edge.CallExpr_Args, at), ""
+		arg := p.plain(body)
 		if at == 0 {
-			arg = p.withoutContext(arg)
-			made := p.value(arg)
-			if at = bodies[p.callee(made.Node())]; at == 0 {
+			request := p.value(arg)
+			if at = bodies[p.callee(request.Node())]; at == 0 {
 				continue
 			}
-			body, what = made.ChildAt(edge.CallExpr_Args, at), "the body of "
-			advice = "make the request in each attempt, or set its Body from GetBody"
+			body, what = request.ChildAt(edge.CallExpr_Args, at), "the body of "
 		}
 		if id, ok := arg.Node().(*ast.Ident); ok && !p.empty(body) {
 			if v := p.info.Uses[id]; v != nil && outside(v, again) && !p.renews(again, arg) {
-				p.report(arg, "%s%s is read by the first attempt, so later ones send nothing: %s", what, id.Name, advice)
+				p.report(arg, "%s%s is read by the first attempt, so later ones send nothing: make it in each attempt", what, id.Name)
 			}
 		}
 	}
@@ -206,14 +187,6 @@ func (p *pass) repeated(c inspector.Cursor) (inspector.Cursor, bool) {
 	return again, slices.ContainsFunc(p.loops, func(loop *call) bool { return loop.op == again })
 }
 
-// withoutContext returns req for req.WithContext(ctx) and req.Clone(ctx), which share its body.
-func (p *pass) withoutContext(c inspector.Cursor) inspector.Cursor {
-	if name := p.callee(c.Node()); name == "net/http.Request.WithContext" || name == "net/http.Request.Clone" {
-		return c.ChildAt(edge.CallExpr_Fun, -1).ChildAt(edge.SelectorExpr_X, -1)
-	}
-	return c
-}
-
 // empty reports whether a body is nil, http.NoBody, or a variable that is.
 func (p *pass) empty(c inspector.Cursor) bool {
 	e := p.value(c).Node().(ast.Expr)
@@ -221,15 +194,19 @@ func (p *pass) empty(c inspector.Cursor) bool {
 	return ok && sel.Sel.Name == "NoBody" || p.info.Types[e].IsNil()
 }
 
+// rewinds has what makes a body readable again.
+var rewinds = names(`Seek|Reset|GetBody`)
+
 // renews reports whether c sets or rewinds a variable that e or its value mentions.
 func (p *pass) renews(c, e inspector.Cursor) bool {
-	for id := range p.mentions(e) {
+	for _, id := range p.mentions(e) {
 		v := p.vars[p.info.Uses[id.Node().(*ast.Ident)]]
-		if slices.ContainsFunc(v.sets, c.Contains) || slices.ContainsFunc(v.uses, func(use inspector.Cursor) bool {
-			sel, ok := use.Parent().Node().(*ast.SelectorExpr)
-			return ok && c.Contains(use) && (sel.Sel.Name == "Seek" || sel.Sel.Name == "Reset" || sel.Sel.Name == "GetBody")
-		}) {
-			return true
+		for _, at := range slices.Concat(v.sets, v.uses) {
+			sel, ok := at.Parent().Node().(*ast.SelectorExpr)
+			renews := slices.Contains(v.sets, at) || ok && rewinds.MatchString(sel.Sel.Name)
+			if renews && at != e && c.Contains(at) {
+				return true
+			}
 		}
 	}
 	return false

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"fmt"
 	"go/ast"
 	"go/constant"
 	"go/token"
@@ -34,110 +35,61 @@ func init() {
 
 // Invalid reports literals that Validate refuses, which Do does not call.
 var Invalid = analyzer("invalid", "report policies and backoffs that Validate refuses", func(p *pass) {
-	p.root.Inspect([]ast.Node{(*ast.CompositeLit)(nil), (*ast.CallExpr)(nil)}, func(c inspector.Cursor) bool {
-		value, known := p.build(c)
+	for c := range p.root.Preorder((*ast.CompositeLit)(nil), (*ast.CallExpr)(nil)) {
+		e := c.Node().(ast.Expr)
 		var err error
-		if known && !p.completed(c) {
-			err = value.Addr().Interface().(validator).Validate()
-		} else if p.callee(c.Node()) == ours+".ParsePolicy" {
-			if text := p.info.Types[c.Node().(*ast.CallExpr).Args[0]].Value; text != nil {
+		_, isLit := e.(*ast.CompositeLit)
+		if t, ok := validated[typeName(p.info.TypeOf(e))]; ok && (isLit || p.info.Types[e].Value != nil) {
+			value := reflect.New(t)
+			p.set(value.Elem(), "", e)
+			err = value.Interface().(validator).Validate()
+		} else if p.callee(e) == ours+".ParsePolicy" {
+			if text := p.info.Types[e.(*ast.CallExpr).Args[0]].Value; text != nil {
 				_, err = retry.ParsePolicy(constant.StringVal(text))
 			}
 		}
-		if err != nil && !strings.Contains(err.Error(), "unknown name") { // which another package may register
+		if err != nil && !strings.Contains(err.Error(), "unknown name") && !p.completed(c) { // which another package may register
 			p.report(c, "%v", err)
 		}
-		return !known // its parts are validated with it
-	})
+	}
 })
 
-// completed reports whether the literal is one of several values that a variable has.
+// completed reports whether c is in one of several values that a variable has.
 func (p *pass) completed(c inspector.Cursor) bool {
-	for _, v := range p.vars {
-		for _, set := range v.sets {
-			if value := valueSet(set); len(v.sets) > 1 && value.Valid() && value.Contains(c) {
-				return true
+	for id := range around(c, (*ast.AssignStmt)(nil), (*ast.ValueSpec)(nil), (*ast.BlockStmt)(nil)).Children() {
+		if id, ok := id.Node().(*ast.Ident); ok && len(p.vars[p.info.ObjectOf(id)].sets) > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// set sets a value to that of an expression, or to something harmless as far as that is not
+// constant. Backoffs in it are validated by themselves.
+func (p *pass) set(v reflect.Value, name string, e ast.Expr) {
+	lit, isLit := e.(*ast.CompositeLit)
+	switch tv := p.info.Types[e]; {
+	case v.Type() == reflect.TypeFor[retry.Backoff]() && !tv.IsNil():
+		v.Set(reflect.ValueOf(retry.NoDelay{}))
+	case tv.Value != nil:
+		_, _ = fmt.Sscan(tv.Value.String(), v.Addr().Interface())
+	case v.Kind() == reflect.Slice && isLit:
+		v.Set(reflect.MakeSlice(v.Type(), len(lit.Elts), len(lit.Elts)))
+		for i, element := range lit.Elts {
+			p.set(v.Index(i), "", element)
+		}
+	case v.Kind() == reflect.Struct && isLit:
+		for i, element := range lit.Elts {
+			if keyed, ok := element.(*ast.KeyValueExpr); ok {
+				field := keyed.Key.(*ast.Ident).Name
+				p.set(v.FieldByName(field), field, keyed.Value)
+			} else {
+				p.set(v.Field(i), v.Type().Field(i).Name, element)
 			}
 		}
-	}
-	return false
-}
-
-// build returns the value of a literal or a constant of one of the validated types, which
-// has something harmless instead of what is not constant.
-func (p *pass) build(c inspector.Cursor) (reflect.Value, bool) {
-	e := c.Node().(ast.Expr)
-	if unary, ok := e.(*ast.UnaryExpr); ok && unary.Op == token.AND {
-		return p.build(c.ChildAt(edge.UnaryExpr_X, -1))
-	}
-	t, ok := validated[typeName(p.info.TypeOf(e))]
-	if !ok {
-		return reflect.Value{}, false
-	}
-	value := reflect.New(t).Elem()
-	lit, ok := e.(*ast.CompositeLit)
-	if !ok {
-		return value, setConstant(value, p.info.Types[e].Value)
-	}
-	for i, element := range lit.Elts {
-		at := c.ChildAt(edge.CompositeLit_Elts, i)
-		keyed, ok := element.(*ast.KeyValueExpr)
-		if ok {
-			at = at.ChildAt(edge.KeyValueExpr_Value, -1)
-		}
-		switch {
-		case t.Kind() == reflect.Slice:
-			value.Set(reflect.Append(value, reflect.Zero(t.Elem())))
-			p.fill(value.Index(i), "", at)
-		case ok:
-			name := keyed.Key.(*ast.Ident).Name
-			p.fill(value.FieldByName(name), name, at)
-		default:
-			p.fill(value.Field(i), t.Field(i).Name, at)
-		}
-	}
-	return value, true
-}
-
-func (p *pass) fill(field reflect.Value, name string, c inspector.Cursor) {
-	tv := p.info.Types[c.Node().(ast.Expr)]
-	if !field.IsValid() || tv.IsNil() {
-		return
-	}
-	part, ok := p.build(c)
-	switch {
-	case ok && part.Type().AssignableTo(field.Type()):
-		field.Set(part)
-	case ok && part.Addr().Type().AssignableTo(field.Type()):
-		field.Set(part.Addr())
-	case setConstant(field, tv.Value):
-	case field.Type() == reflect.TypeFor[retry.Backoff]():
-		field.Set(reflect.ValueOf(retry.NoDelay{}))
 	case name == "Base":
-		field.SetInt(1)
-	case name == "Capacity":
-		field.SetFloat(1e9)
+		v.SetInt(1)
 	}
-}
-
-func setConstant(v reflect.Value, c constant.Value) bool {
-	if c == nil {
-		return false
-	}
-	switch v.Kind() {
-	case reflect.Int, reflect.Int64:
-		n, exact := constant.Int64Val(constant.ToInt(c))
-		v.SetInt(n)
-		return exact
-	case reflect.Float64:
-		f, _ := constant.Float64Val(constant.ToFloat(c))
-		v.SetFloat(f)
-		return true
-	case reflect.Bool:
-		v.SetBool(constant.BoolVal(c))
-		return true
-	}
-	return false
 }
 
 // waits has the functions and types whose durations are waits between calls over a network
@@ -145,15 +97,18 @@ func setConstant(v reflect.Value, c constant.Value) bool {
 var waits = names(ours+`[./].*`, `(`+cenkalti+`|`+avast+`|`+sethvargo+`|`+wait+`|github\.com/hashicorp/go-retryablehttp)\..*`,
 	`github\.com/failsafe-go/.*`, `net/http\.(Client|Server)`, `context\.WithTimeout`)
 
+var durations = names(`time\.Duration`, ours+`\.Constant`)
+
 // Unit reports numbers such as Base: 100 that stand for nanoseconds.
 var Unit = analyzer("unit", "report durations without a unit", func(p *pass) {
 	if waits.MatchString(decoration.ReplaceAllString(p.Pkg.Path(), "") + ".") {
 		return // a library may count in nanoseconds
 	}
-	for c := range p.root.Preorder((*ast.BasicLit)(nil)) {
-		tv := p.info.Types[c.Node().(*ast.BasicLit)]
-		if name := typeName(tv.Type); tv.Value == nil || name != "time.Duration" && name != ours+".Constant" {
-			continue
+	for c := range p.root.Preorder((*ast.BasicLit)(nil), (*ast.Ident)(nil)) {
+		tv := p.info.Types[c.Node().(ast.Expr)]
+		id, ok := c.Node().(*ast.Ident)
+		if !durations.MatchString(typeName(tv.Type)) || tv.Value == nil || ok && durations.MatchString(typeName(p.info.ObjectOf(id).Type())) {
+			continue // a constant that is a duration has its unit
 		}
 		if n, exact := constant.Int64Val(constant.ToInt(tv.Value)); exact && 0 < n && n < int64(time.Millisecond) && waits.MatchString(p.receiver(c)) {
 			p.report(c, "this is %d nanoseconds: multiply the number by a unit, such as time.Millisecond", n)
@@ -165,17 +120,16 @@ var Unit = analyzer("unit", "report durations without a unit", func(p *pass) {
 func (p *pass) receiver(c inspector.Cursor) string {
 	parent := c.Parent()
 	switch n := parent.Node().(type) {
-	case *ast.ParenExpr, *ast.KeyValueExpr:
+	case *ast.KeyValueExpr:
 		return p.receiver(parent)
-	case *ast.CallExpr:
-		if fn := p.info.Types[n.Fun]; !fn.IsType() {
-			return p.callee(n)
-		} else if typeName(fn.Type) == "time.Duration" {
-			return p.receiver(parent)
+	case *ast.ParenExpr, *ast.CallExpr, *ast.CompositeLit:
+		if name := p.callee(n); name != "" {
+			return name
 		}
-		return typeName(p.info.TypeOf(n))
-	case *ast.CompositeLit:
-		return typeName(p.info.TypeOf(n))
+		if name := typeName(p.info.TypeOf(n.(ast.Expr))); name != "time.Duration" {
+			return name
+		}
+		return p.receiver(parent)
 	case *ast.AssignStmt:
 		if field, ok := n.Lhs[0].(*ast.SelectorExpr); ok && n.Tok == token.ASSIGN {
 			return typeName(p.info.TypeOf(field.X))
@@ -189,49 +143,44 @@ var shared = names(ours+`\.((Token|Ratio|Throttle)Budget|FleetBudget)`, `golang\
 	ours+`/awspreset\.(AdaptiveLimiter|Preset\.Policy|FromEnv)`)
 
 // Budget reports budgets and limiters that each call makes for itself, so that they bound
-// nothing.
+// nothing. What main makes is made once.
 var Budget = analyzer("budget", "report budgets and limiters that are made for one call", func(p *pass) {
-	for _, call := range p.loops {
-		if !call.policy.Valid() {
+	for c := range p.root.Preorder((*ast.CompositeLit)(nil), (*ast.CallExpr)(nil)) {
+		name, what := p.callee(c.Node()), "the result of "
+		if lit, ok := c.Node().(*ast.CompositeLit); ok {
+			name, what = typeName(p.info.TypeOf(lit)), ""
+		}
+		fn, ok := block(c).Node().(*ast.FuncDecl)
+		if !shared.MatchString(name) || ok && fn.Recv == nil && fn.Name.Name == "main" {
 			continue
 		}
-		policy := p.perCall(call, call.policy)
-		if !policy.Valid() {
-			continue
-		}
-		for c := range policy.Preorder((*ast.CompositeLit)(nil), (*ast.CallExpr)(nil), (*ast.Ident)(nil)) {
-			made := p.perCall(call, c)
-			if !made.Valid() {
-				continue
-			}
-			name, what := p.callee(made.Node()), "the result of "
-			if lit, ok := made.Node().(*ast.CompositeLit); ok {
-				name, what = typeName(p.info.TypeOf(lit)), ""
-			}
-			if shared.MatchString(name) {
-				p.report(made, "%s is made for each call of %s, so it bounds nothing: make it once and share it", what+shortName(name), shortName(call.name))
-				break
+		arg := p.destination(c)
+		for _, call := range p.loops {
+			if call.policy.Valid() && call.policy == arg {
+				p.report(c, "%s is made for each call of %s, so it bounds nothing: make it once and share it", what+shortName(name), shortName(call.name))
 			}
 		}
 	}
 })
 
-// perCall returns the expression that c stands for if it is evaluated once for each call: c
-// itself, or the value of a variable of the same function that is used by this call only.
-// What main makes is made once.
-func (p *pass) perCall(call *call, c inspector.Cursor) (made inspector.Cursor) {
-	made = c
-	if id, ok := c.Node().(*ast.Ident); ok {
-		v := p.vars[p.info.Uses[id]]
-		made = p.value(c)
-		if len(v.uses) != 1 || made == c || block(made) != block(call.Cursor) {
-			return inspector.Cursor{}
+// parts are the edges from a value to what it is a part of, or what a method makes of it.
+var parts = map[edge.Kind]bool{edge.CompositeLit_Elts: true, edge.KeyValueExpr_Value: true, edge.UnaryExpr_X: true,
+	edge.ParenExpr_X: true, edge.SelectorExpr_X: true, edge.CallExpr_Fun: true}
+
+// destination returns the expression that c ends up in: what it is a part of, or, if that is
+// assigned to a variable that is used once, in the same function or loop, that use.
+func (p *pass) destination(c inspector.Cursor) inspector.Cursor {
+	for parts[c.ParentEdgeKind()] {
+		c = c.Parent()
+	}
+	for v := range p.vars {
+		for _, set := range p.vars[v].sets {
+			if uses := p.vars[v].uses; valueSet(set) == c && len(uses) == 1 && block(uses[0]) == block(c) {
+				return p.destination(uses[0])
+			}
 		}
 	}
-	if fn, ok := block(made).Node().(*ast.FuncDecl); ok && fn.Recv == nil && (fn.Name.Name == "main" || fn.Name.Name == "init") {
-		return inspector.Cursor{}
-	}
-	return made
+	return c
 }
 
 // block returns the innermost function or loop around c.
@@ -254,7 +203,7 @@ var Unbounded = analyzer("unbounded", "report retries without a limit on attempt
 			if part == call.op || p.value(part) == call.op {
 				continue
 			}
-			for c := range p.mentions(part) {
+			for _, c := range p.mentions(part) {
 				id := c.Node().(*ast.Ident)
 				name := objectName(p.info.Uses[id])
 				number, none := zero.MatchString(name), p.isZero(c.Parent().Parent())

@@ -2,6 +2,7 @@ package checks
 
 import (
 	"go/ast"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
@@ -16,16 +17,15 @@ var pure = names(
 	avast+`\.Unrecoverable`,
 	sethvargo+`\.(RetryableError|With[A-Z]\w*)`)
 
+// statements are the edges to a call whose result is not used.
+var statements = []edge.Kind{edge.ExprStmt_X, edge.GoStmt_Call, edge.DeferStmt_Call}
+
 // Dropped reports calls whose only effect is their result, which is not used.
 var Dropped = analyzer("dropped", "report unused results of Permanent(err), policy.With(hooks) and their relatives", func(p *pass) {
 	for _, call := range p.calls {
-		statement, blank := call.ParentEdgeKind() == edge.ExprStmt_X, false
-		if assign, ok := call.Parent().Node().(*ast.AssignStmt); ok && len(assign.Lhs) == 1 {
-			id, ok := assign.Lhs[0].(*ast.Ident)
-			blank = ok && id.Name == "_" // which is on purpose for the error of a retry
-		}
+		statement := slices.Contains(statements, call.ParentEdgeKind())
 		switch {
-		case (statement || blank) && pure.MatchString(call.name):
+		case statement && pure.MatchString(call.name):
 			p.report(call.Cursor, "%s has no effect unless its result is used", shortName(call.name))
 		case pure.MatchString(call.name) && p.formats(call.Parent()):
 			p.report(call.Cursor, "%s has no effect unless the format wraps its result with %%w", shortName(call.name))
@@ -44,29 +44,24 @@ func (p *pass) formats(c inspector.Cursor) bool {
 	return format != nil && !strings.Contains(format.ExactString(), "%w")
 }
 
-var reasons = names(ours + `\.Err(MaxAttempts|MaxElapsed|Budget|Hint|Unrepeatable|Invalid)`)
+var (
+	reasons  = names(ours + `\.Err(MaxAttempts|MaxElapsed|Budget|Hint|Unrepeatable|Invalid)`)
+	compared = []edge.Kind{edge.BinaryExpr_X, edge.BinaryExpr_Y, edge.CaseClause_List}
+)
 
 // Compare reports comparisons that are always false, because Do returns a *retry.Error
 // that matches the reason, not the reason itself. A hook's e.Reason may be equal to it.
 var Compare = analyzer("compare", "report reasons for giving up that are compared with == instead of errors.Is", func(p *pass) {
 	for c := range p.root.Preorder((*ast.SelectorExpr)(nil)) {
 		reason := p.info.Uses[c.Node().(*ast.SelectorExpr).Sel]
-		if !reasons.MatchString(objectName(reason)) {
+		if !reasons.MatchString(objectName(reason)) || !slices.Contains(compared, c.ParentEdgeKind()) {
 			continue
 		}
-		var other ast.Expr
-		switch n := c.Parent().Node().(type) {
-		case *ast.BinaryExpr:
-			other = n.X
-			if c.ParentEdgeKind() == edge.BinaryExpr_X {
-				other = n.Y
-			}
-		case *ast.CaseClause:
-			if s, ok := c.Parent().Parent().Parent().Node().(*ast.SwitchStmt); ok {
-				other = s.Tag
-			}
+		direct := true
+		for sel := range around(c, (*ast.BinaryExpr)(nil), (*ast.SwitchStmt)(nil)).Preorder((*ast.SelectorExpr)(nil)) {
+			direct = direct && sel.Node().(*ast.SelectorExpr).Sel.Name != "Reason"
 		}
-		if sel, ok := other.(*ast.SelectorExpr); other != nil && (!ok || sel.Sel.Name != "Reason") {
+		if direct {
 			p.report(c, "Do returns an error that matches retry.%[1]s but is not equal to it: use errors.Is(err, retry.%[1]s)", reason.Name())
 		}
 	}
@@ -77,23 +72,15 @@ var final = names(ours+`\.Permanent`, cenkalti+`\.Permanent`, avast+`\.Unrecover
 // NoFail reports operations that succeed or fail for good, so that nothing is ever retried.
 var NoFail = analyzer("nofail", "report operations that never return an error to retry", func(p *pass) {
 	for _, call := range p.operations {
-		if !retriers.MatchString(call.name) {
-			continue
-		}
-		returns, retried := 0, 0
+		returns, retried := false, false
 		for c := range call.op.Preorder((*ast.ReturnStmt)(nil)) {
-			if around(c, (*ast.FuncLit)(nil)) != call.op {
-				continue
-			}
-			returns++
-			results := c.Node().(*ast.ReturnStmt).Results
-			if len(results) == 0 {
-				retried++
-			} else if last := results[len(results)-1]; !p.info.Types[last].IsNil() && !final.MatchString(p.callee(last)) {
-				retried++
+			if around(c, (*ast.FuncLit)(nil)) == call.op {
+				last, given := c.LastChild()
+				returns = true
+				retried = retried || !given || !p.info.Types[last.Node().(ast.Expr)].IsNil() && !final.MatchString(p.callee(last.Node()))
 			}
 		}
-		if returns > 0 && retried == 0 {
+		if returns && !retried && retriers.MatchString(call.name) {
 			p.report(call.Cursor, "the operation never returns an error that is not permanent, so %s never retries it", shortName(call.name))
 		}
 	}

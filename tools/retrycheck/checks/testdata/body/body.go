@@ -58,6 +58,31 @@ func reader(ctx context.Context, p retry.Policy, text string) error {
 	})
 }
 
+func buffer(ctx context.Context, p retry.Policy, text string) error {
+	var body bytes.Buffer
+	body.WriteString(text)
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPut, "https://example.com/", &body) // want `body is read by the first attempt`
+		if err != nil {
+			return err
+		}
+		return send(http.DefaultClient, req)
+	})
+}
+
+func refilled(ctx context.Context, p retry.Policy, text string) error {
+	var body bytes.Buffer
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		body.Reset()
+		body.WriteString(text)
+		req, err := http.NewRequestWithContext(ctx, http.MethodPut, "https://example.com/", &body)
+		if err != nil {
+			return err
+		}
+		return send(http.DefaultClient, req)
+	})
+}
+
 func hosts(hosts []string, file io.Reader) {
 	for _, host := range hosts {
 		if resp, err := http.Post(host, "text/plain", file); err == nil { // want `file is read by the first attempt`

@@ -29,6 +29,17 @@ func preset(ctx context.Context) error {
 	return retry.Do(ctx, awspreset.Standard2026.Policy(""), op) // want `the result of awspreset.Preset.Policy is made for each call`
 }
 
+func assigned(ctx context.Context) error {
+	p := shared
+	p.Budget = &retry.TokenBudget{} // want `retry.TokenBudget is made for each call of retry.Do`
+	return retry.Do(ctx, p.With(retry.Hooks{}), op)
+}
+
+func stored(ctx context.Context, c *client) error {
+	c.policy.Budget = &retry.TokenBudget{}
+	return retry.Do(ctx, shared, func(ctx context.Context) error { return c.call(ctx) })
+}
+
 var shared = retry.Policy{Budget: retry.FleetBudget()}
 
 func global(ctx context.Context) error { return retry.Do(ctx, shared, op) }

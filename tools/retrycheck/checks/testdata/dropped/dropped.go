@@ -15,8 +15,9 @@ import (
 var errGone = errors.New("gone")
 
 func marks(context.Context) error {
-	retry.Permanent(errGone)    // want `retry.Permanent has no effect unless its result is used`
-	_ = retry.After(errGone, 1) // want `retry.After has no effect`
+	retry.Permanent(errGone) // want `retry.Permanent has no effect unless its result is used`
+	retry.After(errGone, 1)  // want `retry.After has no effect`
+	_ = retry.After(errGone, 1)
 	if err := retry.Transient(errGone); err == nil {
 		return nil
 	}
@@ -41,6 +42,8 @@ func hooks(ctx context.Context, p retry.Policy) error {
 	p.With(retry.Hooks{})   // want `Policy.With has no effect unless its result is used`
 	retry.Do(ctx, p, marks) // want `the error of retry.Do is not used`
 	_ = retry.Do(ctx, p, marks)
+	go retry.Do(ctx, p, marks)    // want `the error of retry.Do is not used`
+	defer retry.Do(ctx, p, marks) // want `the error of retry.Do is not used`
 	p = p.With(retry.Hooks{})
 	return retry.Do(ctx, p, marks)
 }

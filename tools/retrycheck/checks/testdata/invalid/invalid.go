@@ -17,13 +17,13 @@ var (
 	d    = retry.EqualJitter{Base: 1e9, Cap: 2e9, Factor: 0.5}                     // want `Factor 0.5 is not a number of at least 1`
 	e    = retry.Constant(-time.Second)                                            // want `Constant: delay -1s is negative`
 	f    = retry.Schedule{time.Second, -1}                                         // want `delay 2 is negative`
-	g    = retry.Policy{MaxAttempts: -1, Backoff: retry.Fibonacci{Cap: 1}}         // want `MaxAttempts is negative \(-1\); Backoff: Fibonacci: Base is 0`
+	g    = retry.Policy{MaxAttempts: -1, Backoff: retry.Fibonacci{Cap: 1}}         // want `MaxAttempts is negative \(-1\)` `Fibonacci: Base is 0`
 	h    = retry.Jittered{Share: 0.5}                                              // want `Jittered.Of is nil`
 	i    = retry.Spread{Of: retry.Constant(time.Second), Fraction: 20}             // want `Fraction 20 is not between 0 and 1`
-	j    = retry.Policy{Budget: &retry.TokenBudget{Capacity: -5}}                  // want `Budget: Capacity -5 is not a number of at least 0`
+	j    = retry.Policy{Budget: &retry.TokenBudget{Capacity: -5}}                  // want `budget: Capacity -5 is not a number of at least 0`
 	k    = retry.Policy{Stagger: time.Hour, MaxElapsed: time.Minute}               // want `Stagger 1h0m0s is above MaxElapsed 1m0s`
-	l    = retry.WhenThrottled{Else: retry.FullJitter{time.Hour, limit, 0}}        // want `WhenThrottled.Throttled is nil; WhenThrottled.Else: FullJitter: Base 1h0m0s is above Cap 1s`
-	m    = retry.Policy{Backoff: retry.Linear{}, Hint: retry.HintAtLeast{Max: -1}} // want `Linear: Base is 0.*HintAtLeast: Max -1ns is negative`
+	l    = retry.WhenThrottled{Else: retry.FullJitter{time.Hour, limit, 0}}        // want `WhenThrottled.Throttled is nil` `FullJitter: Base 1h0m0s is above Cap 1s`
+	m    = retry.Policy{Backoff: retry.Linear{}, Hint: retry.HintAtLeast{Max: -1}} // want `Linear: Base is 0` `HintAtLeast: Max -1ns is negative`
 	n, _ = retry.ParsePolicy("full base=100 attempts=3")                           // want `base`
 	o, _ = retry.ParsePolicy("aws-standard-2026 atempts=3")                        // want `did you mean "attempts"`
 )
@@ -52,6 +52,17 @@ func configured(base, most time.Duration, rule retry.Backoff, share float64) []r
 		retry.Schedule{base, most},
 		retry.Constant(base),
 		retry.FullJitter{Cap: most}, // want `Base is 0`
+	}
+}
+
+func made(rule func() retry.FullJitter) retry.Policy {
+	return retry.Policy{Backoff: rule(), Hint: retry.HintAtLeast{}}
+}
+
+func parts(rule retry.Backoff) []retry.Backoff {
+	return []retry.Backoff{
+		retry.Jittered{Of: retry.Constant(time.Second), Share: 0.5},
+		retry.Spread{Of: rule, Fraction: 2}, // want `Fraction 2 is not between 0 and 1`
 	}
 }
 

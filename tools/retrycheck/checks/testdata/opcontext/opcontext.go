@@ -54,6 +54,9 @@ func deaf(ctx context.Context, p retry.Policy, db *sql.DB) {
 		}
 		return resp.Body.Close()
 	})
+	_ = retry.Do(ctx, p, func(ctx context.Context) error {
+		return get(context.Background()) // want `use its context`
+	})
 	_ = retry.Do(ctx, p, func(context.Context) error {
 		time.Sleep(time.Minute) // want `use a select with ctx.Done`
 		return nil

@@ -12,6 +12,8 @@ import (
 
 const base = 100
 
+const delay time.Duration = 500 // and its unit
+
 var seconds = 5
 
 var _ = []any{
@@ -23,6 +25,7 @@ var _ = []any{
 	sethvargo.NewConstant(500),                  // want `this is 500 nanoseconds`
 	wait.Backoff{Duration: 10, Steps: 3},        // want `this is 10 nanoseconds`
 	http.Client{Timeout: 30},                    // want `this is 30 nanoseconds`
+	retry.Linear{Step: base, Cap: delay},        // want `this is 100 nanoseconds`
 
 	retry.FullJitter{Base: 100 * time.Millisecond},
 	retry.FullJitter{Base: 1e8},

@@ -9,8 +9,8 @@ import (
 )
 
 func run(ctx context.Context) error {
-	budget := retry.TokenBudget{Capacity: 100}
-	mine := budget // mistake
+	budget := retry.TokenBudget{Capacity: 100} // mistake
+	mine := budget                             // mistake
 	return retry.Do(ctx, retry.Policy{Budget: &mine}, func(ctx context.Context) error { return fetch(ctx, "a") })
 }
 

@@ -1,0 +1,15 @@
+package refilled
+
+import (
+	"context"
+
+	"github.com/gobackoff/retry"
+)
+
+var base = retry.Policy{MaxAttempts: 5}
+
+func run(ctx context.Context, op func(context.Context) error) error {
+	p := base
+	p.Budget = &retry.TokenBudget{} // mistake
+	return retry.Do(ctx, p, op)
+}
