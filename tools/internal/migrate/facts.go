@@ -30,12 +30,6 @@ func (r *rewriter) movable(x ast.Expr, to token.Pos, but *types.Var) bool {
 	return true
 }
 
-// variable returns the variable that id, which may be nil, names, or nil.
-func (r *rewriter) variable(id *ast.Ident) *types.Var {
-	v, _ := r.pass.TypesInfo.Uses[id].(*types.Var)
-	return v
-}
-
 // initial returns the expression that a variable alone is declared with, or nil.
 func (r *rewriter) initial(v *types.Var) ast.Expr {
 	if r.decls[v] == nil {
