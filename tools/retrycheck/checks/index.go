@@ -173,11 +173,9 @@ func (x *indexed) declared(obj types.Object) (value inspector.Cursor) {
 // copies has methods that copy a request, but share its body.
 var copies = names(`net/http\.Request\.(WithContext|Clone)`)
 
-// plain returns c without parentheses and &, and req for req.WithContext(ctx).
+// plain returns c without &, and req for req.WithContext(ctx).
 func (x *indexed) plain(c inspector.Cursor) inspector.Cursor {
 	switch n := c.Node().(type) {
-	case *ast.ParenExpr:
-		return x.plain(c.ChildAt(edge.ParenExpr_X, -1))
 	case *ast.UnaryExpr:
 		if n.Op == token.AND {
 			return x.plain(c.ChildAt(edge.UnaryExpr_X, -1))

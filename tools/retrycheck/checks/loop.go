@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ast/inspector"
 )
@@ -23,7 +24,10 @@ var Sleep = analyzer("sleep", "report loops that call time.Sleep and ignore the 
 		attempts, looks := p.inspect(loop)
 		const advice = "wait in a select with %[1]s.Done(), or use retry.Do"
 		n, isFor := loop.Node().(*ast.ForStmt)
-		switch passes := p.passesContext(loop); {
+		passes := slices.ContainsFunc(p.mentions(loop), func(id inspector.Cursor) bool {
+			return isContext(p.info.TypeOf(id.Node().(*ast.Ident))) // perhaps in a request that has it
+		})
+		switch {
 		case looks:
 		case !passes && attempts:
 			p.report(c, "this loop sleeps and never looks at %s, so it continues after the context is done: "+advice, ctx.Name())
@@ -100,17 +104,6 @@ func (p *pass) inspect(loop inspector.Cursor) (attempts, looks bool) {
 		}
 	}
 	return attempts, looks
-}
-
-// passesContext reports whether c uses a context, or a variable whose value has one, such
-// as a request.
-func (p *pass) passesContext(c inspector.Cursor) bool {
-	for _, id := range p.mentions(c) {
-		if isContext(p.info.TypeOf(id.Node().(*ast.Ident))) {
-			return true
-		}
-	}
-	return false
 }
 
 // What does not return, and the condition for success, as they are written.
