@@ -16,14 +16,17 @@ var Sleep = analyzer("sleep", "report loops that call time.Sleep and ignore the 
 		if !p.sleeps(c.Node().(*ast.ExprStmt).X) {
 			continue
 		}
-		loop, ctx := outermost(c), p.contextAround(c)
-		if !loop.Valid() || seen[loop] || ctx == nil || leaves(c, loop) || p.paces(c) {
+		loop, ctx := block(c), p.contextAround(c)
+		n, isFor := loop.Node().(*ast.ForStmt)
+		_, isRange := loop.Node().(*ast.RangeStmt)
+		last, _ := c.Parent().LastChild()
+		_, leaves := last.Node().(*ast.ReturnStmt)
+		if ctx == nil || seen[loop] || !isFor && !isRange || leaves {
 			continue
 		}
 		seen[loop] = true
 		attempts, looks := p.inspect(loop)
 		const advice = "wait in a select with %[1]s.Done(), or use retry.Do"
-		n, isFor := loop.Node().(*ast.ForStmt)
 		passes := slices.ContainsFunc(p.mentions(loop), func(id inspector.Cursor) bool {
 			return isContext(p.info.TypeOf(id.Node().(*ast.Ident))) // perhaps in a request that has it
 		})
@@ -44,48 +47,8 @@ func (p *pass) sleeps(e ast.Expr) bool {
 	return p.callee(e) == "time.Sleep"
 }
 
-// paces reports whether c is in a loop over items, which waits between them.
-func (p *pass) paces(c inspector.Cursor) bool {
-	loop, ok := block(c).Node().(*ast.RangeStmt)
-	if !ok {
-		return false
-	}
-	t := p.info.TypeOf(loop.X)
-	return t == nil || !types.ConvertibleTo(t, types.Typ[types.Int])
-}
-
-// outermost returns the outermost loop around c in its function.
-func outermost(c inspector.Cursor) (loop inspector.Cursor) {
-	for e := block(c); ; e = block(e.Parent()) {
-		switch e.Node().(type) {
-		case *ast.ForStmt, *ast.RangeStmt:
-			loop = e
-		default:
-			return loop
-		}
-	}
-}
-
-// leaves reports whether the loop always ends after the statement c.
-func leaves(c, loop inspector.Cursor) bool {
-	for block := range c.Enclosing((*ast.BlockStmt)(nil), (*ast.CaseClause)(nil)) {
-		last, _ := block.LastChild()
-		switch last.Node().(type) {
-		case *ast.ReturnStmt:
-			return loop.Contains(block)
-		case *ast.BranchStmt:
-			return false
-		}
-	}
-	return false
-}
-
-var (
-	// harmless has functions whose result does not depend on anything that a loop may wait for.
-	harmless = names(`(context|errors|fmt|log|log/slog|strconv|strings|sync|time)\..*`)
-	// ended has what a loop asks to learn that a context is done.
-	ended = names(`context\.(Canceled|DeadlineExceeded|Cause|Done|Err)`)
-)
+// ended has what a loop asks to learn that a context is done.
+var ended = names(`context\.(Canceled|DeadlineExceeded|Cause|Done|Err)`)
 
 // inspect reports whether each iteration of a loop calls something that has a result, and
 // whether the loop may learn that a context is done: it asks or receives from a channel. A
@@ -95,8 +58,7 @@ func (p *pass) inspect(loop inspector.Cursor) (attempts, looks bool) {
 		switch n := c.Node().(type) {
 		case *ast.CallExpr:
 			fn := p.info.Types[n.Fun]
-			attempts = attempts || !fn.IsType() && !fn.IsBuiltin() && !p.info.Types[n].IsVoid() &&
-				!harmless.MatchString(p.callee(n)) && !leaves(c, loop)
+			attempts = attempts || !fn.IsType() && !fn.IsBuiltin() && !p.info.Types[n].IsVoid()
 		case *ast.UnaryExpr:
 			looks = looks || n.Op == token.ARROW && !p.sleeps(n)
 		case *ast.SelectorExpr:

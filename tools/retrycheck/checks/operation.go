@@ -161,7 +161,8 @@ var Body = analyzer("body", "report HTTP requests that are sent again with a bod
 			body, what = request.ChildAt(edge.CallExpr_Args, at), "the body of "
 		}
 		if id, ok := arg.Node().(*ast.Ident); ok && !empty.MatchString(types.ExprString(p.value(body).Node().(ast.Expr))) {
-			if v := p.info.Uses[id]; v != nil && outside(v, again) && !p.renews(again, arg) {
+			v, _ := p.outer(again, func(v *types.Var) bool { return v == p.info.Uses[id] })
+			if v != nil && !p.renews(again, arg) {
 				p.report(arg, "%s%s is read by the first attempt, so later ones send nothing: make it in each attempt", what, id.Name)
 			}
 		}
