@@ -19,9 +19,7 @@ var Sleep = analyzer("sleep", "report loops that call time.Sleep and ignore the 
 		loop, ctx := block(c), p.contextAround(c)
 		n, isFor := loop.Node().(*ast.ForStmt)
 		_, isRange := loop.Node().(*ast.RangeStmt)
-		last, _ := c.Parent().LastChild()
-		_, leaves := last.Node().(*ast.ReturnStmt)
-		if ctx == nil || seen[loop] || !isFor && !isRange || leaves {
+		if ctx == nil || seen[loop] || !isFor && !isRange || leaves(c, loop) {
 			continue
 		}
 		seen[loop] = true
@@ -47,6 +45,20 @@ func (p *pass) sleeps(e ast.Expr) bool {
 	return p.callee(e) == "time.Sleep"
 }
 
+// leaves reports whether the loop always ends after the statement c.
+func leaves(c, loop inspector.Cursor) bool {
+	for block := range c.Enclosing((*ast.BlockStmt)(nil), (*ast.CaseClause)(nil)) {
+		last, _ := block.LastChild()
+		switch last.Node().(type) {
+		case *ast.ReturnStmt:
+			return loop.Contains(block)
+		case *ast.BranchStmt:
+			return false
+		}
+	}
+	return false
+}
+
 // ended has what a loop asks to learn that a context is done.
 var ended = names(`context\.(Canceled|DeadlineExceeded|Cause|Done|Err)`)
 
@@ -58,7 +70,7 @@ func (p *pass) inspect(loop inspector.Cursor) (attempts, looks bool) {
 		switch n := c.Node().(type) {
 		case *ast.CallExpr:
 			fn := p.info.Types[n.Fun]
-			attempts = attempts || !fn.IsType() && !fn.IsBuiltin() && !p.info.Types[n].IsVoid()
+			attempts = attempts || !fn.IsType() && !fn.IsBuiltin() && !p.info.Types[n].IsVoid() && !leaves(c, loop)
 		case *ast.UnaryExpr:
 			looks = looks || n.Op == token.ARROW && !p.sleeps(n)
 		case *ast.SelectorExpr:
