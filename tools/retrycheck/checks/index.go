@@ -54,9 +54,6 @@ func objectName(obj types.Object) string {
 
 // typeName returns such a name of a type or of what it points to.
 func typeName(t types.Type) string {
-	if t == nil {
-		return ""
-	}
 	return decoration.ReplaceAllString(types.TypeString(types.Unalias(t), nil), "")
 }
 
@@ -173,11 +170,9 @@ func (x *indexed) declared(obj types.Object) (value inspector.Cursor) {
 // copies has methods that copy a request, but share its body.
 var copies = names(`net/http\.Request\.(WithContext|Clone)`)
 
-// plain returns c without parentheses and &, and req for req.WithContext(ctx).
+// plain returns c without &, and req for req.WithContext(ctx).
 func (x *indexed) plain(c inspector.Cursor) inspector.Cursor {
 	switch n := c.Node().(type) {
-	case *ast.ParenExpr:
-		return x.plain(c.ChildAt(edge.ParenExpr_X, -1))
 	case *ast.UnaryExpr:
 		if n.Op == token.AND {
 			return x.plain(c.ChildAt(edge.UnaryExpr_X, -1))
@@ -248,16 +243,11 @@ func isContext(t types.Type) bool { return typeName(t) == "context.Context" }
 func (x *indexed) outer(c inspector.Cursor, matches func(v *types.Var) bool) (*types.Var, inspector.Cursor) {
 	for id := range c.Preorder((*ast.Ident)(nil)) {
 		v, ok := x.info.Uses[id.Node().(*ast.Ident)].(*types.Var)
-		if ok && outside(v, c) && matches(v) {
+		if ok && (v.Pos() < c.Node().Pos() || v.Pos() >= c.Node().End()) && matches(v) {
 			return v, id
 		}
 	}
 	return nil, inspector.Cursor{}
-}
-
-// outside reports whether obj is declared outside c.
-func outside(obj types.Object, c inspector.Cursor) bool {
-	return obj.Pos() < c.Node().Pos() || obj.Pos() >= c.Node().End()
 }
 
 // around returns the innermost of some kinds of nodes around c, or the root, which has no node.
@@ -277,9 +267,6 @@ func (x *indexed) contextAround(c inspector.Cursor) *types.Var {
 			if v.Name() != "_" && v.Name() != "" && isContext(v.Type()) {
 				return v
 			}
-		}
-		if strings.HasSuffix(x.callee(e.Parent().Node()), "WaitGroup.Go") {
-			return nil
 		}
 		kind, started := e.ParentEdgeKind(), e.Parent().ParentEdgeKind()
 		if kind != edge.CallExpr_Args && kind != edge.CallExpr_Fun ||

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ast/inspector"
 )
@@ -15,15 +16,19 @@ var Sleep = analyzer("sleep", "report loops that call time.Sleep and ignore the 
 		if !p.sleeps(c.Node().(*ast.ExprStmt).X) {
 			continue
 		}
-		loop, ctx := outermost(c), p.contextAround(c)
-		if !loop.Valid() || seen[loop] || ctx == nil || leaves(c, loop) || p.paces(c) {
+		loop, ctx := block(c), p.contextAround(c)
+		n, isFor := loop.Node().(*ast.ForStmt)
+		_, isRange := loop.Node().(*ast.RangeStmt)
+		if ctx == nil || seen[loop] || !isFor && !isRange || leaves(c, loop) {
 			continue
 		}
 		seen[loop] = true
 		attempts, looks := p.inspect(loop)
 		const advice = "wait in a select with %[1]s.Done(), or use retry.Do"
-		n, isFor := loop.Node().(*ast.ForStmt)
-		switch passes := p.passesContext(loop); {
+		passes := slices.ContainsFunc(p.mentions(loop), func(id inspector.Cursor) bool {
+			return isContext(p.info.TypeOf(id.Node().(*ast.Ident))) // perhaps in a request that has it
+		})
+		switch {
 		case looks:
 		case !passes && attempts:
 			p.report(c, "this loop sleeps and never looks at %s, so it continues after the context is done: "+advice, ctx.Name())
@@ -40,28 +45,6 @@ func (p *pass) sleeps(e ast.Expr) bool {
 	return p.callee(e) == "time.Sleep"
 }
 
-// paces reports whether c is in a loop over items, which waits between them.
-func (p *pass) paces(c inspector.Cursor) bool {
-	loop, ok := block(c).Node().(*ast.RangeStmt)
-	if !ok {
-		return false
-	}
-	t := p.info.TypeOf(loop.X)
-	return t == nil || !types.ConvertibleTo(t, types.Typ[types.Int])
-}
-
-// outermost returns the outermost loop around c in its function.
-func outermost(c inspector.Cursor) (loop inspector.Cursor) {
-	for e := block(c); ; e = block(e.Parent()) {
-		switch e.Node().(type) {
-		case *ast.ForStmt, *ast.RangeStmt:
-			loop = e
-		default:
-			return loop
-		}
-	}
-}
-
 // leaves reports whether the loop always ends after the statement c.
 func leaves(c, loop inspector.Cursor) bool {
 	for block := range c.Enclosing((*ast.BlockStmt)(nil), (*ast.CaseClause)(nil)) {
@@ -76,12 +59,8 @@ func leaves(c, loop inspector.Cursor) bool {
 	return false
 }
 
-var (
-	// harmless has functions whose result does not depend on anything that a loop may wait for.
-	harmless = names(`(context|errors|fmt|log|log/slog|strconv|strings|sync|time)\..*`)
-	// ended has what a loop asks to learn that a context is done.
-	ended = names(`context\.(Canceled|DeadlineExceeded|Cause|Done|Err)`)
-)
+// ended has what a loop asks to learn that a context is done.
+var ended = names(`context\.(Canceled|DeadlineExceeded|Cause|Done|Err)`)
 
 // inspect reports whether each iteration of a loop calls something that has a result, and
 // whether the loop may learn that a context is done: it asks or receives from a channel. A
@@ -91,8 +70,7 @@ func (p *pass) inspect(loop inspector.Cursor) (attempts, looks bool) {
 		switch n := c.Node().(type) {
 		case *ast.CallExpr:
 			fn := p.info.Types[n.Fun]
-			attempts = attempts || !fn.IsType() && !fn.IsBuiltin() && !p.info.Types[n].IsVoid() &&
-				!harmless.MatchString(p.callee(n)) && !leaves(c, loop)
+			attempts = attempts || !fn.IsType() && !fn.IsBuiltin() && !p.info.Types[n].IsVoid() && !leaves(c, loop)
 		case *ast.UnaryExpr:
 			looks = looks || n.Op == token.ARROW && !p.sleeps(n)
 		case *ast.SelectorExpr:
@@ -100,17 +78,6 @@ func (p *pass) inspect(loop inspector.Cursor) (attempts, looks bool) {
 		}
 	}
 	return attempts, looks
-}
-
-// passesContext reports whether c uses a context, or a variable whose value has one, such
-// as a request.
-func (p *pass) passesContext(c inspector.Cursor) bool {
-	for _, id := range p.mentions(c) {
-		if isContext(p.info.TypeOf(id.Node().(*ast.Ident))) {
-			return true
-		}
-	}
-	return false
 }
 
 // What does not return, and the condition for success, as they are written.

@@ -3,7 +3,6 @@ package checks
 import (
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -116,16 +115,8 @@ var retrying = names(`github\.com/aws/aws-sdk-go(-v2)?/service/[a-z0-9]+(/[a-z0-
 	`github\.com/redis/go-redis\.(Client|ClusterClient|UniversalClient|Cmdable)`,
 	`github\.com/digitalocean/godo\.[A-Za-z]+Service`)
 
-// single matches the settings that turn such retries off or change them.
-var single = regexp.MustCompile(`^(With)?(Nop)?(RetryMax|RetryMaxAttempts|MaxRetries|Retryer|NopRetryer|RetryOptions|SetRetry|Retries)$`)
-
 // Nested reports retries around calls that already retry, so that attempts multiply.
 var Nested = analyzer("nested", "report retries around clients that retry by themselves", func(p *pass) {
-	for c := range p.root.Preorder((*ast.Ident)(nil)) {
-		if single.MatchString(c.Node().(*ast.Ident).Name) {
-			return
-		}
-	}
 	for _, outer := range p.operations {
 		for _, c := range p.calls {
 			what := c.name
@@ -169,8 +160,9 @@ var Body = analyzer("body", "report HTTP requests that are sent again with a bod
 			}
 			body, what = request.ChildAt(edge.CallExpr_Args, at), "the body of "
 		}
-		if id, ok := arg.Node().(*ast.Ident); ok && !p.empty(body) {
-			if v := p.info.Uses[id]; v != nil && outside(v, again) && !p.renews(again, arg) {
+		if id, ok := arg.Node().(*ast.Ident); ok && !empty.MatchString(types.ExprString(p.value(body).Node().(ast.Expr))) {
+			v, _ := p.outer(again, func(v *types.Var) bool { return v == p.info.Uses[id] })
+			if v != nil && !p.renews(again, arg) {
 				p.report(arg, "%s%s is read by the first attempt, so later ones send nothing: make it in each attempt", what, id.Name)
 			}
 		}
@@ -187,15 +179,11 @@ func (p *pass) repeated(c inspector.Cursor) (inspector.Cursor, bool) {
 	return again, slices.ContainsFunc(p.loops, func(loop *call) bool { return loop.op == again })
 }
 
-// empty reports whether a body is nil, http.NoBody, or a variable that is.
-func (p *pass) empty(c inspector.Cursor) bool {
-	e := p.value(c).Node().(ast.Expr)
-	sel, ok := e.(*ast.SelectorExpr)
-	return ok && sel.Sel.Name == "NoBody" || p.info.Types[e].IsNil()
-}
-
-// rewinds has what makes a body readable again.
-var rewinds = names(`Seek|Reset|GetBody`)
+// What needs no rewinding, and what rewinds, as they are written.
+var (
+	empty   = names(`nil`, `http\.NoBody`)
+	rewinds = names(`Seek`, `Reset`, `GetBody`)
+)
 
 // renews reports whether c sets or rewinds a variable that e or its value mentions.
 func (p *pass) renews(c, e inspector.Cursor) bool {

@@ -200,7 +200,7 @@ var Unbounded = analyzer("unbounded", "report retries without a limit on attempt
 	for _, call := range p.loops {
 		endless, limited := false, false
 		for part := range call.Children() {
-			if part == call.op || p.value(part) == call.op {
+			if p.value(part) == call.op {
 				continue
 			}
 			for _, c := range p.mentions(part) {

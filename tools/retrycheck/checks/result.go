@@ -2,6 +2,7 @@ package checks
 
 import (
 	"go/ast"
+	"go/types"
 	"slices"
 	"strings"
 
@@ -44,24 +45,15 @@ func (p *pass) formats(c inspector.Cursor) bool {
 	return format != nil && !strings.Contains(format.ExactString(), "%w")
 }
 
-var (
-	reasons  = names(ours + `\.Err(MaxAttempts|MaxElapsed|Budget|Hint|Unrepeatable|Invalid)`)
-	compared = []edge.Kind{edge.BinaryExpr_X, edge.BinaryExpr_Y, edge.CaseClause_List}
-)
+var reasons = names(ours + `\.Err(MaxAttempts|MaxElapsed|Budget|Hint|Unrepeatable|Invalid)`)
 
 // Compare reports comparisons that are always false, because Do returns a *retry.Error
 // that matches the reason, not the reason itself. A hook's e.Reason may be equal to it.
 var Compare = analyzer("compare", "report reasons for giving up that are compared with == instead of errors.Is", func(p *pass) {
 	for c := range p.root.Preorder((*ast.SelectorExpr)(nil)) {
 		reason := p.info.Uses[c.Node().(*ast.SelectorExpr).Sel]
-		if !reasons.MatchString(objectName(reason)) || !slices.Contains(compared, c.ParentEdgeKind()) {
-			continue
-		}
-		direct := true
-		for sel := range around(c, (*ast.BinaryExpr)(nil), (*ast.SwitchStmt)(nil)).Preorder((*ast.SelectorExpr)(nil)) {
-			direct = direct && sel.Node().(*ast.SelectorExpr).Sel.Name != "Reason"
-		}
-		if direct {
+		comparison, ok := c.Parent().Node().(*ast.BinaryExpr)
+		if ok && reasons.MatchString(objectName(reason)) && !strings.Contains(types.ExprString(comparison), ".Reason") {
 			p.report(c, "Do returns an error that matches retry.%[1]s but is not equal to it: use errors.Is(err, retry.%[1]s)", reason.Name())
 		}
 	}

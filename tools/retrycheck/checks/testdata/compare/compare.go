@@ -15,10 +15,6 @@ func compares(ctx context.Context, p retry.Policy, op func(context.Context) erro
 	if nil != err && retry.ErrBudget != err { // want `use errors.Is\(err, retry.ErrBudget\)`
 		return "other"
 	}
-	switch err {
-	case retry.ErrHint: // want `retry.ErrHint`
-		return "hint"
-	}
 	return ""
 }
 

@@ -51,7 +51,7 @@ func closure(ctx context.Context, each func(func())) {
 func goroutine(ctx context.Context, wg *sync.WaitGroup) {
 	wg.Go(func() {
 		for call() != nil {
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) // want `never looks at ctx`
 		}
 	})
 }
@@ -90,7 +90,7 @@ func waits(ctx context.Context, mu *sync.Mutex, done *bool) (err error) {
 func pace(ctx context.Context, items []func() error) {
 	for _, item := range items {
 		_ = item()
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) // want `never looks at ctx`
 	}
 }
 
