@@ -95,20 +95,16 @@ func avastOptions(r *rewriter, s *site, options []ast.Expr) {
 
 // avastRule returns the rule of a DelayType.
 func avastRule(r *rewriter, s *site, x ast.Expr, base, jitter text) text {
-	f, _ := r.object(x).(*types.Func)
-	switch {
-	case f == nil || !r.lib.owns(f.Pkg()):
-		s.fail("its DelayType %s is not one of the library's: make it a retry.BackoffFunc", r.shown(x))
-	case f.Name() == "BackOffDelay":
-		return code("retry.Exponential{Base: %}", base)
-	case f.Name() == "FixedDelay":
-		return code("retry.Constant(%)", base)
-	case f.Name() == "RandomDelay":
-		return code("retry.Jittered{Of: retry.Constant(%), Share: 1}", jitter)
-	case f.Name() == "FullJitterBackoffDelay":
-		return code("retry.FullJitter{Base: 2 * (%)}", base)
-	default:
-		s.fail("the DelayType %s has no counterpart", r.shown(x))
+	rules := map[string]text{
+		"BackOffDelay":           code("retry.Exponential{Base: %}", base),
+		"FixedDelay":             code("retry.Constant(%)", base),
+		"RandomDelay":            code("retry.Jittered{Of: retry.Constant(%), Share: 1}", jitter),
+		"FullJitterBackoffDelay": code("retry.FullJitter{Base: 2 * (%)}", base),
 	}
-	return nil
+	f, ok := r.object(x).(*types.Func)
+	if !ok || !r.lib.owns(f.Pkg()) || rules[f.Name()] == nil {
+		s.fail("its DelayType %s has no counterpart: make it a retry.BackoffFunc", r.shown(x))
+		return nil
+	}
+	return rules[f.Name()]
 }

@@ -106,12 +106,10 @@ func (r *rewriter) statement(n ast.Node) ast.Stmt {
 	return nil
 }
 
-// block returns the node that directly contains a statement, or nil.
+// block returns the node that directly contains a statement.
 func (r *rewriter) block(stmt ast.Node) ast.Node {
-	if cur, ok := r.root.FindNode(stmt); ok {
-		return cur.Parent().Node()
-	}
-	return nil
+	cur, _ := r.root.FindNode(stmt)
+	return cur.Parent().Node()
 }
 
 // shown returns the source of an expression in one line.
@@ -122,8 +120,4 @@ func (r *rewriter) shown(x ast.Expr) string {
 		return line + " …"
 	}
 	return s
-}
-
-func contains(n ast.Node, id *ast.Ident) bool {
-	return n != nil && n.Pos() <= id.Pos() && id.End() <= n.End()
 }
