@@ -95,26 +95,16 @@ func avastOptions(r *rewriter, s *site, options []ast.Expr) {
 
 // avastRule returns the rule of a DelayType.
 func avastRule(r *rewriter, s *site, x ast.Expr, base, jitter text) text {
-	f, _ := r.object(x).(*types.Func)
-	call, combined := r.own(ast.Unparen(x))
-	if combined != nil {
-		f = combined
+	rules := map[string]text{
+		"BackOffDelay":           code("retry.Exponential{Base: %}", base),
+		"FixedDelay":             code("retry.Constant(%)", base),
+		"RandomDelay":            code("retry.Jittered{Of: retry.Constant(%), Share: 1}", jitter),
+		"FullJitterBackoffDelay": code("retry.FullJitter{Base: 2 * (%)}", base),
 	}
-	switch {
-	case f == nil || !r.lib.owns(f.Pkg()):
-		s.fail("its DelayType is a function of the program's own: make it a retry.BackoffFunc")
-	case f.Name() == "BackOffDelay":
-		return code("retry.Exponential{Base: %}", base)
-	case f.Name() == "FixedDelay":
-		return code("retry.Constant(%)", base)
-	case f.Name() == "RandomDelay":
-		return code("retry.Jittered{Of: retry.Constant(%), Share: 1}", jitter)
-	case f.Name() == "FullJitterBackoffDelay":
-		return code("retry.FullJitter{Base: 2 * (%)}", base)
-	case f.Name() == "CombineDelay" && len(call.Args) == 2:
-		return code("legacy.Sum{%, %}", avastRule(r, s, call.Args[0], base, jitter), avastRule(r, s, call.Args[1], base, jitter))
-	default:
-		s.fail("the DelayType %s has no counterpart", r.shown(x))
+	f, ok := r.object(x).(*types.Func)
+	if !ok || !r.lib.owns(f.Pkg()) || rules[f.Name()] == nil {
+		s.fail("its DelayType %s has no counterpart: make it a retry.BackoffFunc", r.shown(x))
+		return nil
 	}
-	return nil
+	return rules[f.Name()]
 }

@@ -102,17 +102,15 @@ func (r *rewriter) operation(op ast.Expr, data bool) {
 }
 
 // definition returns the value of x if it names a variable that is declared with a value and
-// never changed; otherwise x. It adds the variables to followed, if that is not nil.
-func (r *rewriter) definition(x ast.Expr, followed *[]*types.Var) ast.Expr {
+// never changed; otherwise x.
+func (r *rewriter) definition(x ast.Expr) ast.Expr {
 	x = ast.Unparen(x)
 	v, ok := r.object(x).(*types.Var)
 	if !ok || r.initial(v) == nil || r.reassigned(v) || v.Exported() && !r.isLocal(v) {
 		return x
 	}
-	if followed != nil {
-		*followed = append(*followed, v)
-	}
-	return r.definition(r.initial(v), followed)
+	r.followed = append(r.followed, v)
+	return r.definition(r.initial(v))
 }
 
 // listed returns the options of a call, from its argument n on. Those that are passed as a
@@ -122,7 +120,7 @@ func (r *rewriter) listed(s *site, call *ast.CallExpr, n int) []ast.Expr {
 	if !call.Ellipsis.IsValid() {
 		return options
 	}
-	list, ok := r.definition(options[last], &r.followed).(*ast.CompositeLit)
+	list, ok := r.definition(options[last]).(*ast.CompositeLit)
 	if !ok {
 		s.fail("its options are not listed in the package: %s", r.shown(options[last]))
 		return options[:last]
@@ -133,7 +131,7 @@ func (r *rewriter) listed(s *site, call *ast.CallExpr, n int) []ast.Expr {
 // option returns the call of the library that x is, or that it names, and the function;
 // nil if it is none.
 func (r *rewriter) option(x ast.Expr) (*ast.CallExpr, *types.Func) {
-	call, f := r.own(r.definition(x, &r.followed))
+	call, f := r.own(r.definition(x))
 	if f != nil && call != ast.Unparen(x) && !r.movable(call, x.Pos(), nil) {
 		return nil, nil
 	}
@@ -151,7 +149,7 @@ func (r *rewriter) removeFollowed() {
 	}
 	for _, v := range r.followed { // one that uses another comes first
 		within := func(id *ast.Ident) bool {
-			return slices.ContainsFunc(gone, func(n ast.Node) bool { return contains(n, id) })
+			return slices.ContainsFunc(gone, func(n ast.Node) bool { return n.Pos() <= id.Pos() && id.End() <= n.End() })
 		}
 		def := r.cursors[r.decls[v]].Parent().Node()
 		if !slices.Contains(gone, def) && !slices.ContainsFunc(r.uses[v], func(id *ast.Ident) bool { return !within(id) }) {

@@ -37,10 +37,6 @@ func cenkalti() *library {
 			switch {
 			case name == "ZeroBackOff":
 				v.backoff = code("retry.NoDelay{}")
-			case name == "StopBackOff":
-				v.backoff, v.attempts = code("retry.NoDelay{}"), text{"1"}
-			case name == "ConstantBackOff" && fields["Interval"] != nil:
-				v.backoff = code("retry.Constant(%)", fields["Interval"])
 			case name == "ExponentialBackOff" && fields["InitialInterval"] != nil && fields["Multiplier"] != nil && fields["MaxInterval"] != nil:
 				is := func(name, standard string) bool {
 					x := fields[name]

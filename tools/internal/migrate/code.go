@@ -13,15 +13,13 @@ const contextPkg pkg = "context"
 var packages = map[string]pkg{
 	"context":    contextPkg,
 	"time":       "time",
-	"http":       "net/http",
 	"retry":      "github.com/gobackoff/retry",
 	"legacy":     "github.com/gobackoff/retry/legacy",
 	"legacyhttp": "github.com/gobackoff/retry/legacy/legacyhttp",
 	"adapt":      "github.com/gobackoff/retry/adapt",
-	"retryhttp":  "github.com/gobackoff/retry/retryhttp",
 }
 
-var variable = regexp.MustCompile(`%|\b(context|time|http|retry|legacy|legacyhttp|adapt|retryhttp)\.`)
+var variable = regexp.MustCompile(`%|\b(context|time|retry|legacy|legacyhttp|adapt)\.`)
 
 // code returns the text of a template, in which each % stands for the next argument (a
 // string, a node or a text), and the names of packages for those of their imports.

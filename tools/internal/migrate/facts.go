@@ -30,12 +30,6 @@ func (r *rewriter) movable(x ast.Expr, to token.Pos, but *types.Var) bool {
 	return true
 }
 
-// variable returns the variable that id, which may be nil, names, or nil.
-func (r *rewriter) variable(id *ast.Ident) *types.Var {
-	v, _ := r.pass.TypesInfo.Uses[id].(*types.Var)
-	return v
-}
-
 // initial returns the expression that a variable alone is declared with, or nil.
 func (r *rewriter) initial(v *types.Var) ast.Expr {
 	if r.decls[v] == nil {
@@ -112,12 +106,10 @@ func (r *rewriter) statement(n ast.Node) ast.Stmt {
 	return nil
 }
 
-// block returns the node that directly contains a statement, or nil.
+// block returns the node that directly contains a statement.
 func (r *rewriter) block(stmt ast.Node) ast.Node {
-	if cur, ok := r.root.FindNode(stmt); ok {
-		return cur.Parent().Node()
-	}
-	return nil
+	cur, _ := r.root.FindNode(stmt)
+	return cur.Parent().Node()
 }
 
 // shown returns the source of an expression in one line.
@@ -128,8 +120,4 @@ func (r *rewriter) shown(x ast.Expr) string {
 		return line + " …"
 	}
 	return s
-}
-
-func contains(n ast.Node, id *ast.Ident) bool {
-	return n != nil && n.Pos() <= id.Pos() && id.End() <= n.End()
 }

@@ -16,23 +16,15 @@ import (
 	"golang.org/x/tools/go/ast/astutil"
 )
 
-// imported returns the name by which file imports path, or "".
-func (r *rewriter) imported(file *ast.File, path pkg) string {
+// nameFor returns the name by which file can refer to the package at path: that of its
+// import, or the last element of the path if nothing else in the file has that name. kept
+// says that the imports of the old library remain.
+func (r *rewriter) nameFor(file *ast.File, path pkg, kept bool) string {
 	for _, spec := range file.Imports {
 		name := r.pass.TypesInfo.PkgNameOf(spec)
 		if name != nil && name.Imported().Path() == string(path) && name.Name() != "_" && name.Name() != "." {
 			return name.Name()
 		}
-	}
-	return ""
-}
-
-// nameFor returns the name by which file can refer to the package at path: that of its
-// import, or the last element of the path if nothing else in the file has that name. kept
-// says that the imports of the old library remain.
-func (r *rewriter) nameFor(file *ast.File, path pkg, kept bool) string {
-	if name := r.imported(file, path); name != "" {
-		return name
 	}
 	taken := func(name string) bool {
 		found := r.pass.Pkg.Scope().Lookup(name) != nil
@@ -123,15 +115,6 @@ func (r *rewriter) changed(file *ast.File) []analysis.TextEdit {
 		return nil
 	}
 	return []analysis.TextEdit{{Pos: file.FileStart, End: file.FileEnd, NewText: out.Bytes()}}
-}
-
-// importOf returns the first import of the library, or the name of the package in a file
-// that has none.
-func (r *rewriter) importOf(file *ast.File) ast.Node {
-	if old := r.oldImports(file); len(old) > 0 {
-		return old[0]
-	}
-	return file.Name
 }
 
 // base returns the last element of the path, which is the name of the package.

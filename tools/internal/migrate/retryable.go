@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// retryable returns the library github.com/hashicorp/go-retryablehttp. A client that is made
-// and set up in a function, and used as a standard client, becomes one with a
-// retryhttp.Transport. All others stay, and package legacyhttp reads their settings.
+// retryable returns the library github.com/hashicorp/go-retryablehttp. Its clients stay, and
+// package legacyhttp reads their settings.
 func retryable() *library {
 	return &library{
 		path: path(`github\.com/hashicorp/go-retryablehttp`),
@@ -24,13 +23,6 @@ func retryable() *library {
 			}
 			switch f.Name() {
 			case "StandardClient":
-				x, _ := sel.X.(*ast.Ident)
-				if l := r.local(r.variable(x)); l != nil && len(l.rest) == 1 && l.wraps == nil && r.once(l, x) && r.shown(l.source) == "retryablehttp.NewClient()" {
-					if c := standardClient(r, l); c != nil {
-						s.note("the statuses that are retried are those of retryhttp, and after the last attempt the client returns the response, not an error")
-						client, s.value.stmts, s.value.vars = c, l.stmts, []*types.Var{l.v}
-					}
-				}
 				s.change = func() { r.replace(call, client...) }
 			case "Do":
 				x := call.Args[0]
@@ -47,11 +39,7 @@ func retryable() *library {
 			}
 			return s
 		},
-		fields: []string{"RetryMax", "RetryWaitMin", "RetryWaitMax", "Logger", "ErrorHandler"},
-		differs: []string{
-			"a client that stays keeps its settings, and the program its dependency",
-			"a retryhttp.Transport in its place logs nothing, retries the statuses 408, 421 and 425, not 505, honors a Retry-After of up to a minute with every status, and sends once a body above 1 MiB that cannot be rewound",
-		},
+		differs: []string{"a client keeps its settings, and the program its dependency"},
 	}
 }
 
@@ -59,27 +47,4 @@ func retryable() *library {
 func (r *rewriter) method(x ast.Expr, name string) types.Object {
 	obj, _, _ := types.LookupFieldOrMethod(r.pass.TypesInfo.TypeOf(x), true, r.pass.Pkg, name)
 	return obj
-}
-
-// standardClient returns the client with a retryhttp.Transport that a local makes, or nil if a
-// setting has no counterpart.
-func standardClient(r *rewriter, l *local) text {
-	get := func(name, standard string) text {
-		if x := l.fields[name]; x != nil {
-			return x
-		}
-		return code(standard)
-	}
-	for name, x := range l.fields {
-		handler := r.object(x[0].(ast.Expr))
-		if name == "ErrorHandler" && (handler == nil || handler.Name() != "PassthroughErrorHandler") {
-			return nil
-		}
-	}
-	p := policy{attempts: text{"5"}, backoff: code("retry.Exponential{Base: %, Cap: %}", get("RetryWaitMin", "time.Second"), get("RetryWaitMax", "30 * time.Second"))}
-	if x := l.fields["RetryMax"]; x != nil {
-		p.attempts = r.retries(x[0].(ast.Expr))
-	}
-	return code("&http.Client{Transport: &retryhttp.Transport{\nPolicy: %,\n"+
-		"MayRepeat: func(*http.Request) bool { return true },\nPerHost: retryhttp.Unbudgeted(),\nMaxBuffer: 1 << 20,\n}}", p.literal())
 }

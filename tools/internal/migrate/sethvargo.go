@@ -3,6 +3,7 @@ package migrate
 import (
 	"go/ast"
 	"go/types"
+	"strings"
 )
 
 // sethvargo returns the library github.com/sethvargo/go-retry.
@@ -47,13 +48,9 @@ func sethvargoRule(name string, base ast.Expr) value {
 
 // sethvargoBackoff returns what a call that makes or wraps a Backoff means.
 func sethvargoBackoff(r *rewriter, f *types.Func, args []ast.Expr) value {
-	switch f.Name() {
-	case "NewConstant", "NewExponential", "NewFibonacci":
-		return sethvargoRule(f.Name()[len("New"):], args[0])
-	case "BackoffFunc":
-		return value{}
-	}
-	if len(args) == 0 {
+	if name, made := strings.CutPrefix(f.Name(), "New"); made {
+		return sethvargoRule(name, args[0])
+	} else if len(args) == 0 {
 		return value{}
 	}
 	v := r.read(args[len(args)-1])

@@ -65,7 +65,7 @@ func (r *rewriter) made(lit *ast.CompositeLit) value {
 
 // inlined returns the value of a variable that serves only the call that x is part of.
 func (r *rewriter) inlined(x *ast.Ident) value {
-	obj := r.variable(x)
+	obj, _ := r.object(x).(*types.Var)
 	if v, ok := r.bound[obj]; ok {
 		return v
 	}

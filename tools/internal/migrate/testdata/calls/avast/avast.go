@@ -38,7 +38,7 @@ func a3() {
 func ping() error { return nil }
 
 func a4() error {
-	return retry.Do(ping, retry.LastErrorOnly(true), retry.Delay(time.Second), retry.DelayType(delay)) // want "retry\\.Do: left alone: its DelayType is a function of the program's own: make it a retry\\.BackoffFunc"
+	return retry.Do(ping, retry.LastErrorOnly(true), retry.Delay(time.Second), retry.DelayType(delay)) // want "retry\\.Do: left alone: its DelayType delay has no counterpart: make it a retry\\.BackoffFunc"
 }
 
 func delay(n uint, err error, config *retry.Config) time.Duration {
@@ -57,10 +57,10 @@ func a5(opts ...retry.Option) error {
 
 func a6() error {
 	for _, err := range []error{
-		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.RandomDelay), retry.MaxJitter(time.Second)),                                   // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
-		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.FullJitterBackoffDelay), retry.Attempts(0)),                                   // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
-		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.CombineDelay(retry.BackOffDelay, retry.RandomDelay)), retry.UntilSucceeded()), // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
-		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.CombineDelay(retry.BackOffDelay))),                                            // want "retry\\.Do: left alone: the DelayType retry\\.CombineDelay\\(retry\\.BackOffDelay\\) has no counterpart"
+		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.RandomDelay), retry.MaxJitter(time.Second)), // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
+		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.FullJitterBackoffDelay), retry.Attempts(0)), // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
+		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.BackOffDelay), retry.UntilSucceeded()),      // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
+		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.CombineDelay(retry.BackOffDelay))),          // want "retry\\.Do: left alone: its DelayType retry\\.CombineDelay\\(retry\\.BackOffDelay\\) has no counterpart"
 		retry.Do(ping, a7()), // want "retry\\.Do: left alone: the option a7\\(\\) is not understood"
 	} {
 		if err != nil {

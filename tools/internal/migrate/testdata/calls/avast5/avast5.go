@@ -25,7 +25,7 @@ func own(n uint, err error, config retry.DelayContext) time.Duration {
 }
 
 func v53() error {
-	return retry.New(retry.DelayType(own), retry.LastErrorOnly(true)).Do(func() error { return nil }) // want "retry\\.Do: left alone: its DelayType is a function of the program's own: make it a retry\\.BackoffFunc"
+	return retry.New(retry.DelayType(own), retry.LastErrorOnly(true)).Do(func() error { return nil }) // want "retry\\.Do: left alone: its DelayType own has no counterpart: make it a retry\\.BackoffFunc"
 }
 
 func v54(r *retry.Retrier) error { return r.Do(func() error { return nil }) } // want "retry\\.Do: left alone: its retrier is not made in the package"

@@ -224,8 +224,8 @@ func literals() error {
 
 func kinds() error {
 	for _, err := range []error{
-		backoff.Retry(ping, &backoff.StopBackOff{}),                                          // want "backoff\\.Retry: can be rewritten; the call has no context: pass one to end it early"
-		backoff.Retry(ping, &backoff.ConstantBackOff{Interval: time.Second}),                 // want "backoff\\.Retry: can be rewritten; the call has no context: pass one to end it early"
+		backoff.Retry(ping, &backoff.StopBackOff{}),                                          // want "backoff\\.Retry: can be rewritten; the call has no context: pass one to end it early; the delays are those of &backoff\\.StopBackOff\\{\\}"
+		backoff.Retry(ping, &backoff.ConstantBackOff{Interval: time.Second}),                 // want "backoff\\.Retry: can be rewritten; the call has no context: pass one to end it early; the delays are those of &backoff\\.ConstantBackOff\\{Interval: time\\.Second\\}"
 		backoff.Retry(ping, &backoff.ExponentialBackOff{}),                                   // want "backoff\\.Retry: can be rewritten; the call has no context: pass one to end it early; the delays are those of &backoff\\.ExponentialBackOff\\{\\}"
 		backoff.Retry(ping, backoff.NewExponentialBackOff(backoff.WithRetryStopDuration(0))), // want "backoff\\.Retry: can be rewritten; the call has no context: pass one to end it early; the delays are those of backoff\\.NewExponentialBackOff\\(backoff\\.WithRetryStopDuration\\(0\\)\\)"
 		backoff.RetryNotifyWithTimer(ping, &backoff.ZeroBackOff{}, nil, timer{}),             // want "backoff\\.RetryNotifyWithTimer: left alone: has a timer of its own"

@@ -12,7 +12,7 @@ func standard(retries int) *http.Client {
 	client.RetryMax = retries
 	client.RetryWaitMin = 100 * time.Millisecond
 	client.Logger = nil
-	return client.StandardClient() // want "retryablehttp\\.StandardClient: can be rewritten; the statuses that are retried are those of retryhttp, and after the last attempt the client returns the response, not an error"
+	return client.StandardClient() // want "retryablehttp\\.StandardClient: can be rewritten"
 }
 
 func own() (*http.Response, error) {
