@@ -117,14 +117,5 @@ func (r *rewriter) changed(file *ast.File) []analysis.TextEdit {
 	return []analysis.TextEdit{{Pos: file.FileStart, End: file.FileEnd, NewText: out.Bytes()}}
 }
 
-// importOf returns the first import of the library, or the name of the package in a file
-// that has none.
-func (r *rewriter) importOf(file *ast.File) ast.Node {
-	if old := r.oldImports(file); len(old) > 0 {
-		return old[0]
-	}
-	return file.Name
-}
-
 // base returns the last element of the path, which is the name of the package.
 func (p pkg) base() string { return string(p[strings.LastIndexByte(string(p), '/')+1:]) }

@@ -224,7 +224,11 @@ func (r *rewriter) report() {
 			if count[0] > 0 {
 				message += "; what differs: " + strings.Join(r.lib.differs, "; ")
 			}
-			r.pass.Report(analysis.Diagnostic{Pos: r.importOf(file).Pos(), Category: "file", Message: message})
+			pos := file.Name.Pos()
+			if old := r.oldImports(file); len(old) > 0 {
+				pos = old[0].Pos()
+			}
+			r.pass.Report(analysis.Diagnostic{Pos: pos, Category: "file", Message: message})
 		}
 	}
 }
