@@ -23,7 +23,7 @@ var (
 // and runs their tests before and after. Its log has a row for each module. It needs the
 // network and many minutes:
 //
-//	go test -run TestProjects -projects . -timeout 3h -v ./internal/migrate
+//	go test ./internal/migrate -run TestProjects -projects . -timeout 3h -v
 func TestProjects(t *testing.T) {
 	if *projects == "" {
 		t.Skip("needs -projects")
