@@ -20,13 +20,14 @@ import (
 // and a command; the value is the file that runs the command and the text in that file
 // that does so.
 var elsewhere = map[string][2]string{
-	". go test ./...":                                                 {".ci/run", "\n\tgo test ./...\n"},
-	". go run ./examples/quickstart":                                  {".ci/run", "\n\tgo run ./examples/quickstart\n"},
-	". go get github.com/gobackoff/retry":                             {"internal/published/release/release_test.go", `"go", "get", path.Join(root, dir)`},
-	". go install github.com/gobackoff/retry/tools/retrycheck@latest": {"internal/published/release/release_test.go", `"go", "install", command+"@"+version`},
-	". go install github.com/gobackoff/retry/cmd/retry@latest":        {"internal/published/release/release_test.go", `"go", "install", command+"@"+version`},
-	"vectors/conformance go run .":                                    {".ci/run", "(cd vectors/conformance && go run . "},
-	"lab go run ./cmd/backofflab playground site":                     {".ci/run", "go run ./cmd/backofflab playground "},
+	". go test ./...":                                                   {".ci/run", "\n\tgo test ./...\n"},
+	". go run ./examples/quickstart":                                    {".ci/run", "\n\tgo run ./examples/quickstart\n"},
+	". go get github.com/gobackoff/retry":                               {"internal/published/release/release_test.go", `"go", "get", path.Join(root, dir)`},
+	". go install github.com/gobackoff/retry/tools/retrycheck@latest":   {"internal/published/release/release_test.go", `"go", "install", command+"@"+version`},
+	". go install github.com/gobackoff/retry/tools/retrymigrate@latest": {"internal/published/release/release_test.go", `"go", "install", command+"@"+version`},
+	". go install github.com/gobackoff/retry/cmd/retry@latest":          {"internal/published/release/release_test.go", `"go", "install", command+"@"+version`},
+	"vectors/conformance go run .":                                      {".ci/run", "(cd vectors/conformance && go run . "},
+	"lab go run ./cmd/backofflab playground site":                       {".ci/run", "go run ./cmd/backofflab playground "},
 }
 
 // The map instead contains replacements for commands that are slow or cannot be run as

@@ -34,16 +34,17 @@ func repeatUnconditional(transport *retryhttp.Transport) {
 	}
 }
 
-func hedged(ctx context.Context, hedge *retryhedge.Hedge, loadUser func(context.Context) (string, error)) (*http.Client, string, error) {
-	client := &http.Client{Transport: &retryhttp.Transport{Hedge: new(retryhedge.Hedge)}}
-	user, err := retryhedge.Do(ctx, hedge, "users", loadUser) // anything else that may run twice
+func hedged(ctx context.Context, loadUser func(context.Context) (string, error)) (*http.Client, string, error) {
+	hedge := new(retryhedge.Hedge) // shared by all calls, from which it learns how long they take
+	client := &http.Client{Transport: &retryhttp.Transport{Hedge: hedge}}
+	user, err := retryhedge.Do(ctx, hedge, "users", loadUser) // anything else that may run twice; the name says what is compared
 	return client, user, err
 }
 
 func TestSnippets(t *testing.T) {
 	assert.NoError(t, callWithPreset(t.Context(), func(context.Context) error { return nil }))
 
-	client, user, err := hedged(t.Context(), new(retryhedge.Hedge), func(context.Context) (string, error) { return "Ada", nil })
+	client, user, err := hedged(t.Context(), func(context.Context) (string, error) { return "Ada", nil })
 	assert.NoError(t, err)
 	assert.Equal(t, "Ada", user)
 	assert.NotNil(t, client.Transport)
