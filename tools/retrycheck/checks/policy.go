@@ -69,6 +69,7 @@ func (p *pass) completed(c inspector.Cursor) bool {
 func (p *pass) set(v reflect.Value, name string, e ast.Expr) {
 	lit, isLit := e.(*ast.CompositeLit)
 	switch tv := p.info.Types[e]; {
+	case !v.IsValid(): // a field of a later version
 	case v.Type() == reflect.TypeFor[retry.Backoff]() && !tv.IsNil():
 		v.Set(reflect.ValueOf(retry.NoDelay{}))
 	case tv.Value != nil:
