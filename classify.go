@@ -126,8 +126,8 @@ func isAnswer(err error) bool {
 //     and what libraries report as throttling;
 //   - methods that allow a retry: those, SafeToRetry() bool, MongoDB's labels;
 //   - HTTP statuses, from HTTPStatusCode() int, HTTPCode() int or StatusCode() int: 408 is
-//     a timeout; 421, 425 and 500 to 529 are transient, except 501, 505, 506, 508, 510 and
-//     511, which are permanent like other 4xx to 431;
+//     a timeout; 421, 423, 425 and 500 to 529 are transient, except 501, 505, 506, 508, 510
+//     and 511, permanent like other 4xx to 431;
 //   - SQLState() string and Redis replies;
 //   - codes of gRPC, databases, Kafka, AMQP, SMTP and others, and fields StatusCode,
 //     HTTPStatusCode or Response with an HTTP status;

@@ -524,11 +524,11 @@ var claims = []struct {
 	{"what libraries report as throttling", throttled, []error{errors.New("too many requests")}},
 	{"MongoDB's labels", transient, []error{labelError{"RetryableWriteError"}}},
 	{"408 is a timeout", timeout, []error{statusedError(408)}},
-	{"421, 425 and 500 to 529 are transient", transient,
-		append(statuses(500, 528, 501, 505, 506, 508, 510, 511), statusedError(421), statusedError(425))},
-	{"except 501, 505, 506, 508, 510 and 511, which are permanent", permanent,
+	{"421, 423, 425 and 500 to 529 are transient", transient,
+		append(statuses(500, 528, 501, 505, 506, 508, 510, 511), statusedError(421), statusedError(423), statusedError(425))},
+	{"except 501, 505, 506, 508, 510 and 511, permanent", permanent,
 		append(statuses(505, 511, 507, 509), statusedError(501))},
-	{"like other 4xx to 431", permanent, statuses(400, 431, 408, 420, 421, 425, 429, 430)}, // 420 and 430 are throttling of two services
+	{"like other 4xx to 431", permanent, statuses(400, 431, 408, 420, 421, 423, 425, 429, 430)}, // 420 and 430 are throttling of two services
 	{"SQLState() string and Redis replies", permanent, []error{sqlError{"23505"}, redisError{"WRONGTYPE Operation"}}},
 	{"codes of gRPC, databases, Kafka, AMQP, SMTP and others", permanent, []error{mongoError{11000}, &textproto.Error{Code: 550}}},
 	{"fields StatusCode, HTTPStatusCode or Response with an HTTP status", permanent,

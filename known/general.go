@@ -37,7 +37,7 @@ func ofOne(err error) errfacts.Class {
 	path := t.PkgPath()
 	if !isLeaf(err) {
 		if path == "fmt" || path == "errors" || strings.HasSuffix(path, "pkg/errors") {
-			return errfacts.Unknown // the wrapped errors decide
+			return ofText(detail(err)) // otherwise, the wrapped errors decide
 		}
 	} else {
 		text, _ := errfacts.Guarded(err.Error)
@@ -62,6 +62,44 @@ func ofOne(err error) errfacts.Class {
 	}
 	return errfacts.Unknown
 }
+
+// detail returns what follows the text of the wrapped error, as with "%w: detail", or "".
+func detail(err error) string {
+	w, ok := err.(errfacts.Unwrapper)
+	if !ok {
+		return ""
+	}
+	inner, _ := errfacts.Guarded(w.Unwrap)
+	text, _ := errfacts.Guarded(err.Error)
+	wrapped, _ := errfacts.Guarded(inner.Error)
+	if after, found := strings.CutPrefix(text, wrapped); found && wrapped != "" {
+		return strings.TrimLeft(after, ":;,- (")
+	}
+	return ""
+}
+
+// anyText reports whether the text of an error in err's tree has one of the phrases.
+func anyText(err error, phrases []string) bool {
+	for e := range errfacts.All(err) {
+		text, _ := errfacts.Guarded(e.Error)
+		if contains(strings.ToLower(text[:min(len(text), 1000)]), phrases) {
+			return true
+		}
+	}
+	return false
+}
+
+// unclear lists phrases that say that the operation may have taken effect, and again those
+// that ask for a retry, also beside a status such as 409.
+var (
+	unclear = [...]string{
+		"stateunknown", "state unknown", "outcome unknown", "unknown outcome", "outcome is unknown", "outcome is unconfirmed", "result undetermined",
+		"operation status is unknown", "execution status unknown", "durability ambiguous", "commit failed due to unknown",
+		"may still be applied", "may still be committed", "may still be confirmed", "may still be executed",
+		"may have been applied", "may have been committed", "may have been executed",
+	}
+	again = [...]string{"refresh and try again"}
+)
 
 // typeEndings lists the ends of the names of types, without Err and Error.
 var typeEndings = [...]string{
@@ -191,8 +229,8 @@ var certain = [...]string{
 	"too many redirects", "authentication required", "authentication failed", "invalid credentials", "bad credentials",
 	"incorrect password", "wrong password", "invalid password", "bad user name or password", "not authorized", "unauthorized",
 	"permission denied", "permissions denied", "access denied", "not permitted", "does not have permission", "insufficient privilege",
-	"insufficient permission", "insufficient scope", "syntax error", "parse error", "cannot unmarshal", "error found in #", "violates ",
-	"file is closed", "client is closed", "database is closed", "iterator is closed", "statement is closed", "watcher already closed",
+	"insufficient permission", "insufficient scope", "syntax error", "syntaxerror: ", "parse error", "cannot unmarshal", "error found in #", "violates ",
+	"file is closed", "client is closed", "client is stopped", "client has been stopped", "database is closed", "iterator is closed", "statement is closed", "watcher already closed",
 	"not yet supported", "not yet implemented", "too many arguments", "too many parameters", "too many columns", "too many values", "too many fields",
 }
 
@@ -216,7 +254,7 @@ var firm = [...]string{
 	"cannot both ", "cannot specify both", "cannot use both", "but not both", "cannot enable both", "unterminated ", "missing closing", "don't know how to ",
 	"cannot contain ", "can not contain ", "may only contain", "contains invalid char", "contain only ", "can only be used", "may only be used",
 	"can only be called", "must only be called", "can't be called", "cannot be called", "cannot be nested", "can't be marshaled", "cannot be encoded",
-	"but missing",
+	"but missing", "please provide ", "please specify ", "please supply ", "please set ", "please enter ",
 }
 
 var firmEndings = [...]string{" specified", " provided", " required", " were passed", " configured"}
@@ -264,7 +302,7 @@ var endings = [...]string{
 	" too low", " too small", " overflow", " not valid", " is invalid", " malformed", " already exists", " already exist", " already registered",
 	" already defined", " already initialized", " already known", " already committed", " already processed", " already joined", " already set",
 	" already open", " already opened", " already used", " already linked", " already serving", " not authenticated", " not logged in", "no rows in result set",
-	" needed", " not configured", " to be set", " missing", " already connected", " is empty",
+	" needed", " too open", " not configured", " to be set", " missing", " already connected", " is empty",
 	"key exists", "document exists", "bucket exists", "index exists", "user exists", "object exists", "destination exists",
 }
 

@@ -50,6 +50,10 @@ func TestGeneral(t *testing.T) {
 		"cookie not found":                                             retry.ClassPermanent,
 		"cannot find a coordinator":                                    retry.ClassUnknown,
 		"no alive address":                                             retry.ClassUnknown,
+		"please set the timeout with a number":                         retry.ClassUnknown,
+		"please provide the correct one":                               retry.ClassPermanent,
+		"the client has been stopped":                                  retry.ClassPermanent,
+		"the server has been stopped":                                  retry.ClassUnknown,
 		"empty file name":                                              retry.ClassPermanent,
 		"queue is empty":                                               retry.ClassUnknown,
 		"content length mismatch":                                      retry.ClassUnknown,
@@ -65,10 +69,28 @@ func TestGeneral(t *testing.T) {
 		errorCase{"type of something missing", flagNotFoundError{}, retry.ClassPermanent},
 		errorCase{"type of something that comes back", nodeNotFoundError{}, retry.ClassUnknown},
 		errorCase{"type, passing state", parseError{"connection lost"}, retry.ClassUnknown},
+		errorCase{"detail", fmt.Errorf("%w: user 'x' not found", errors.New("request failed")), retry.ClassPermanent},
+		errorCase{"detail, passing state", fmt.Errorf("%w: replica not found yet", errors.New("request failed")), retry.ClassUnknown},
+		errorCase{"context", fmt.Errorf("user not found: %w", errors.New("request failed")), retry.ClassUnknown},
 		errorCase{"wrapper", decodeError{errors.New("x")}, retry.ClassPermanent},
 		errorCase{"wrapper of a transport's error", decodeError{io.ErrUnexpectedEOF}, retry.ClassTransient},
 		errorCase{"wrapper, passing state", decodeError{errors.New("leader not ready")}, retry.ClassUnknown},
 	))
+}
+
+// TestUnclear: after an error that says so, the operation may have taken effect.
+func TestUnclear(t *testing.T) {
+	for _, err := range []error{
+		errors.New("transaction was not confirmed and may still be confirmed later"),
+		fmt.Errorf("commit: %w", &fields{Status: 500, text: "CommitStateUnknownException: no"}),
+		errors.Join(errors.New("other"), &fields{Status: 504, text: "Commit failed due to unknown reason"}),
+	} {
+		assert.True(t, Classifier{}.Classify(err).Unrepeatable, err)
+		assert.Equal(t, retry.ClassTransient, retry.Policy{Classifier: Classifier{}}.Classify(err).Class, err)
+	}
+	for _, text := range []string{"OCSP status unknown", "ambiguous column name", "container state is unknown"} {
+		assert.False(t, Classifier{}.Classify(errors.New(text)).Unrepeatable, text)
+	}
 }
 
 // TestGeneralInTrees: a branch that a retry may fix prevents a rule by words.

@@ -25,6 +25,9 @@ type Classifier struct{}
 // Classify implements [retry.Classifier].
 func (Classifier) Classify(err error) retry.Verdict {
 	c, unrepeatable := errfacts.Classify(err, classOf)
+	if anyText(err, unclear[:]) {
+		unrepeatable = true
+	}
 	if c == errfacts.Unknown && !unrepeatable {
 		c, unrepeatable = ofOtherTypes(err)
 	}
@@ -33,6 +36,9 @@ func (Classifier) Classify(err error) retry.Verdict {
 		if c == errfacts.Unknown {
 			c = general(err)
 		}
+	}
+	if c == errfacts.Permanent && anyText(err, again[:]) {
+		c = errfacts.Unknown
 	}
 	return retry.Verdict{Class: retry.Class(c), Unrepeatable: unrepeatable}
 }

@@ -24,10 +24,8 @@ func TestLocal(t *testing.T) {
 		geth = "github.com/ethereum/go-ethereum/rpc.jsonError"
 	)
 	checkForeign(t, []foreignCase{
-		{name, protocolError{Code: -32602, Message: "Invalid parameters"}, permanent},
 		{name, protocolError{Code: -32000, Message: "Cannot navigate to invalid URL"}, permanent},
 		{name, protocolError{Code: -32000, Message: "Could not find node with given id"}, none},
-		{geth, protocolError{Code: -32601}, permanent},
 		{geth, protocolError{Code: -32005, Message: "daily request count exceeded"}, throttled},
 		{geth, protocolError{Code: -32000, Message: "nonce too low: next nonce 6, tx nonce 5"}, permanent},
 		{geth, protocolError{Code: -32000, Message: "header not found"}, none},

@@ -204,7 +204,11 @@ func ofNumber(v reflect.Value, certain bool) errfacts.Class {
 		word, _, _ := strings.Cut(v.String(), " ")
 		n, _ = strconv.ParseInt(word, 10, 64)
 	}
-	if !certain && reasons[n] == "" {
+	switch {
+	case certain:
+	case n == -32700, n == -32600, n == -32601, n == -32602: // of JSON-RPC: not understood, not a request, no such method, wrong parameters
+		return errfacts.Permanent
+	case reasons[n] == "":
 		return errfacts.Unknown
 	}
 	return errfacts.OfStatus(n)

@@ -26,6 +26,11 @@ func TestResponses(t *testing.T) {
 		{"response within", &fields{Inner: struct{ Resp *http.Response }{response(429)}}, retry.ClassThrottled},
 		{"list within", &fields{Inner: []any{&fields{Status: 400}}}, retry.ClassPermanent},
 		{"error that is not wrapped", &fields{Inner: retryable(502)}, retry.ClassTransient},
+		{"code of JSON-RPC", &fields{Code: -32601}, retry.ClassPermanent},
+		{"code of JSON-RPC that is the server's", &fields{Code: -32603}, retry.ClassUnknown},
+		{"code of JSON-RPC for a limit", &fields{Code: -32600, text: "daily rate limit"}, retry.ClassThrottled},
+		{"status 423", &fields{Status: 423}, retry.ClassTransient},
+		{"status 409 that asks for a retry", fmt.Errorf("%w: %w", &fields{Status: 409}, errors.New("commit failed, refresh and try again")), retry.ClassUnknown},
 		{"numbers of SMTP", smtpError{Code: 404}, retry.ClassUnknown},
 
 		{"text with a status code", errors.New("unexpected status code: 404"), retry.ClassPermanent},

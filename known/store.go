@@ -515,7 +515,6 @@ var storeFields = []fieldRow{
 	// surrealdb.go 1.3.0 has the server's texts.
 	{transient, "github.com/surrealdb/surrealdb.go.QueryError", "Message", "*can be retried*"},
 	{permanent, "github.com/surrealdb/surrealdb.go/pkg/connection.RPCError", "Message", "*Parse error*|*problem with authentication*|*ermission*|*already exists*"},
-	{permanent, "github.com/surrealdb/surrealdb.go/pkg/connection.RPCError", "Code", "-32700|-32602|-32601|-32600"},
 
 	// go-client of Qdrant 1.17.1; the wait is in its field RetryAfterS.
 	{throttled, "github.com/qdrant/go-client/qdrant.QdrantResourceExhaustedError", "", ""},

@@ -72,7 +72,6 @@ var webTexts = []textRow{
 		no disgo instance injected
 		no gateway configured
 		no gateway or shard manager configured
-		please specify the token
 		token is not in a valid format
 		you already replied to this interaction`},
 	// whatsmeow of 2025-12-17, errors.go and appstate/errors.go.
@@ -257,7 +256,7 @@ var webFields = []fieldRow{
 	{timeout, "github.com/tmc/langchaingo/llms.Error", "Code", "timeout"},
 	{transient, "github.com/tmc/langchaingo/llms.Error", "Code", "provider_unavailable"},
 	// Model Context Protocol: go-sdk 1.8.0, codes of jsonrpc and mcp; mcp-go 1.2.1, OAuth's codes.
-	{permanent, "github.com/modelcontextprotocol/go-sdk/internal/jsonrpc2.WireError", "Code", "-32700|-32600|-32601|-32602|-32002|-32020|-32021|-32022|-32042"},
+	{permanent, "github.com/modelcontextprotocol/go-sdk/internal/jsonrpc2.WireError", "Code", "-32002|-32020|-32021|-32022|-32042"},
 	{byWord, "github.com/mark3labs/mcp-go/client/transport.OAuthError", "ErrorCode", ""},
 	// go-openapi/errors 0.22.9 and labstack/echo 4.16.0.
 	{byStatus, "github.com/go-openapi/errors.apiError", "code", ""},

@@ -50,7 +50,6 @@ func TestWeb(t *testing.T) {
 		{binance, code{Code: -1001}, none},
 		{page, chromedpError("invalid context"), permanent},
 		{page, chromedpError("no results"), transient},
-		{mcp, code{Code: -32601}, permanent},
 		{mcp, code{Code: -32603}, none},
 		{flags, word{code: "FLAG_NOT_FOUND"}, permanent},
 		{flags, word{code: "PROVIDER_NOT_READY"}, none},

@@ -86,7 +86,7 @@ func ofStatus(status int64) Class {
 		return TimedOut
 	case 420, 429, 430, 529: // 420, 430 and 529 of Twitter, Shopify and Anthropic
 		return Throttled
-	case 421, 425:
+	case 421, 423, 425:
 		return Transient
 	case 501, 505, 506, 508, 510, 511:
 		return Permanent

@@ -117,7 +117,7 @@ var knownTypes = [...]struct {
 	{amqpError, "Code", "amqp091.Error amqp.Error"},
 	{mailError, "Code", "textproto.Error smtp.SMTPError smtp.LMTPDataError"},
 	{mailError, "errcode", "mail.SendError"},
-	{webSocketError, "Code", "websocket.CloseError"},
+	{webSocketError, "Code", "websocket.CloseError gws.CloseError wsutil.ClosedError"},
 	{sftpError, "Code", "sftp.StatusError"},
 	{thriftError, "type_", "thrift.tApplicationException"},
 	{thriftError, "typeId", "thrift.tProtocolException"},
