@@ -22,7 +22,7 @@ const maxDepth = 100
 func Decode(data []byte) (any, error) {
 	p := parser{rest: string(data)}
 	v := p.value(0)
-	if p.failed || p.token() != 0 {
+	if p.token(); p.failed || p.rest != "" {
 		return nil, fmt.Errorf("invalid JSON at byte %d", len(data)-len(p.rest))
 	}
 	return v, nil
