@@ -124,12 +124,12 @@ func ofContents(v reflect.Value, depth int) errfacts.Class {
 	}
 	switch {
 	case v.Kind() == reflect.Slice && v.Len() > 0:
-		return ofPart(v.Index(0), depth+1)
+		return ofPart(v.Index(0), depth) // not deeper: a slice may contain itself
 	case v.Kind() != reflect.Struct:
 		return errfacts.Unknown
 	}
 	switch path := v.Type().PkgPath(); {
-	case v.Type().String() == "http.Response":
+	case path == "net/http" && v.Type().Name() == "Response":
 		return errfacts.OfStatus(v.FieldByName("StatusCode").Int())
 	case isStandard(v.Type()):
 		return errfacts.Unknown
@@ -271,7 +271,7 @@ func ofErrorText(err error) errfacts.Class {
 // ofWord returns the class of a code, unless it is about a server, which may come back, or a
 // cancellation.
 func ofWord(code string) errfacts.Class {
-	for _, server := range [...]string{"host", "server", "node", "leader", "peer", "service", "broker", "connection"} {
+	for _, server := range [...]string{"host", "server", "node", "leader", "peer", "service", "broker", "connection", "session", "state", "response"} {
 		if strings.Contains(strings.ToLower(code), server) {
 			return errfacts.Unknown
 		}

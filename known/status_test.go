@@ -6,7 +6,10 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/gobackoff/retry"
+	otherhttp "github.com/gobackoff/retry/known/testdata/http"
 )
 
 // TestResponses: the response of a server is found in the errors of clients that neither
@@ -116,6 +119,13 @@ func (unavailable) Unavailable()           {}
 func (*missingPtr) Error() string          { return "no" }
 func (m *missingPtr) IsNotFound() bool     { return !m.found }
 
+// TestCycle: a value that contains itself has an end.
+func TestCycle(t *testing.T) {
+	list := make([]any, 1)
+	list[0] = list
+	assert.Equal(t, retry.ClassUnknown, Classifier{}.Classify(&fields{Inner: list}).Class)
+}
+
 func TestResponseMethods(t *testing.T) {
 	for _, err := range []error{
 		httpStatus1{}, httpStatus2{}, httpStatus3{}, httpStatus4{}, httpStatus5{}, httpStatus6{}, httpStatus7{}, httpStatus8{}, httpStatus9{},
@@ -133,6 +143,7 @@ func TestResponseMethods(t *testing.T) {
 		{"no number", &pointing{}, retry.ClassUnknown},
 		{"a code about a server", errors.New("x: host_not_found"), retry.ClassUnknown},
 		{"a canceled request", errors.New("x: request_canceled"), retry.ClassUnknown},
+		{"another package's http.Response", &fields{Inner: &otherhttp.Response{}}, retry.ClassUnknown},
 		{"something deep", &fields{Inner: struct{ A any }{struct{ B any }{struct{ C any }{struct{ D any }{&fields{Status: 404}}}}}}, retry.ClassUnknown},
 		{"a wrong value among others", parseError{"field a: wrong type"}, retry.ClassPermanent},
 	})
