@@ -172,6 +172,9 @@ func statusLine(text string) (status int64) {
 		}
 		status = status*10 + int64(digit-'0')
 	}
+	if status == 426 && text[4] == 'C' { // "Connection closed" of FTP, not "Upgrade Required"
+		return 0
+	}
 	return status
 }
 
@@ -205,8 +208,9 @@ const (
 		"query syntax path topic key option options configuration algorithm input value request format id ID"
 )
 
-// passingWords are about states that pass: "lock file already exists", "queue too large".
-var passingWords = [...]string{"lock", "queue", "rate", "skew", "session"}
+// passingWords are about states that pass: "lock file already exists", "queue too large",
+// "replication lag too large", but not a flag.
+var passingWords = [...]string{"lock", "queue", "rate", "skew", "session", " lag", "backlog"}
 
 func hasPassingWord(text string) bool {
 	for _, word := range passingWords[:] {

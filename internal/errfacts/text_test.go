@@ -16,7 +16,7 @@ func TestTexts(t *testing.T) {
 			"task already exists", "job too big", "resty: response body too large", "unauthorized", "not Authorized", // asynq, beanstalk, resty, go-tfe, paho
 			"auth: permission denied", "operation not supported", "method not implemented", "authentication required", // etcd, trino, moby, go-git
 			"invalid uuid", "fasthttp: invalid uri", "unsupported isolation level", "duplicated key not allowed", "closed pool",
-			"packet for query is too large. Try adjusting the `Config.MaxAllowedPacket`", "404 Not Found",
+			"flag already exists", "426 Upgrade Required", "packet for query is too large. Try adjusting the `Config.MaxAllowedPacket`", "404 Not Found",
 			"no rows in result set", "orm: no rows in result set", "no such table", "no such table: users", "no such key", "queue not found",
 			"NOT_FOUND", "NotFound", "AlreadyExists", "PERMISSION_DENIED", "UNAUTHENTICATED", "InvalidArgument", "db: NoSuchKey",
 			"Not Found", "Bad Request", "Unauthorized", "Forbidden",
@@ -26,6 +26,7 @@ func TestTexts(t *testing.T) {
 			"host not found", "replica not found yet", "not found yet", "lock already exists", "not", "found", "exists", "large", "supported",
 			"invalid checksum", "invalid response", "invalid state", "unknown broker", "operation failed", "connection closed", "pool",
 			"wait took too long", "zk: session has been expired by the server", "process does not exist", "node does not exist",
+			"replication lag too large", "backlog too large", "426 Connection closed; transfer aborted",
 			"Request rate is too large", "lock file already exists", "queue too large", "clock skew too large", "session already exists",
 			"no such host", "no such server: a", "no such file or directory", "no such", "quota exceeded", "disk quota exceeded", "size limit exceeded",
 			"UNAVAILABLE", "HostNotFound", "LEADER_NOT_FOUND", "InvalidState", "CANCELLED", "Not found yet", "Host Not Found", "Conflict", "Gone", "Internal Server Error", "iterator exhausted", "authentication",
