@@ -82,7 +82,7 @@ func detail(err error) string {
 func anyText(err error, phrases []string) bool {
 	for e := range errfacts.All(err) {
 		text, _ := errfacts.Guarded(e.Error)
-		if contains(strings.ToLower(text[:min(len(text), 1000)]), phrases) {
+		if contains(strings.ToLower(ends(text, 1000)), phrases) {
 			return true
 		}
 	}
@@ -96,7 +96,9 @@ var (
 		"stateunknown", "state unknown", "outcome unknown", "unknown outcome", "outcome is unknown", "outcome is unconfirmed", "result undetermined",
 		"operation status is unknown", "execution status unknown", "durability ambiguous", "commit failed due to unknown",
 		"may still be applied", "may still be committed", "may still be confirmed", "may still be executed",
-		"may have been applied", "may have been committed", "may have been executed",
+		"may have been applied", "may have been committed", "may have been executed", "may have been processed",
+		"might have been applied", "might have been committed", "might have been executed", "might have been processed",
+		"may or may not have", "may have succeeded", "may have completed", "result is ambiguous", "outcome is ambiguous", "commit_unknown_result",
 	}
 	again = [...]string{"refresh and try again"}
 )
@@ -111,7 +113,7 @@ var typeEndings = [...]string{
 
 // comesBack lists words, beside passing and remote, for what may be found later.
 var comesBack = setOf("service endpoint route region member instance pod container backend upstream topic coordinator primary master job task " +
-	"agent port interface header block receipt")
+	"agent port interface header block receipt services endpoints store tablet range slave leaseholder process")
 
 // isParser reports whether a package or the prefix of a text is that of a library that
 // reads or writes data in the program's memory.
@@ -137,15 +139,12 @@ var parsers = setOf("yaml toml json json5 jsonc hjson jsoniter sonic ini hcl pro
 // ofText returns errfacts.Permanent or, if a retry might succeed, errfacts.Transient. What
 // the words of the text say counts in the order of certain, passing, firm, remote, loose.
 func ofText(text string) errfacts.Class {
-	text = " " + strings.TrimRight(strings.ToLower(text[:min(len(text), 300)]), ".!\n ") // phrases may begin with a space
+	text = " " + strings.TrimRight(strings.ToLower(ends(text, 300)), ".!\n ") // phrases may begin with a space
 	if contains(text, certain[:]) {
 		return errfacts.Permanent
 	}
 	words := wordsOf(text)
-	has := func(set map[string]bool) bool {
-		return slices.ContainsFunc(words, func(word string) bool { return set[word] })
-	}
-	if has(passing) {
+	if hasAny(words, passing) || contains(text, states[:]) {
 		return errfacts.Transient
 	}
 	if contains(text, firm[:]) || isClosed(words) || hasSuffix(text, firmEndings[:]) {
@@ -156,10 +155,10 @@ func ofText(text string) errfacts.Class {
 			return errfacts.Permanent
 		}
 	}
-	if has(remote) {
+	if hasAny(words, remote) {
 		return errfacts.Transient
 	}
-	if prefix, _, found := strings.Cut(text[1:], ":"); found && !strings.Contains(prefix, " ") && isParser(prefix) || contains(text, loose[:]) || has(mistakes) || isMissing(words) {
+	if prefix, _, found := strings.Cut(text[1:], ":"); found && !strings.Contains(prefix, " ") && isParser(prefix) || contains(text, loose[:]) || hasAny(words, mistakes) || isMissing(words) {
 		return errfacts.Permanent
 	}
 	if hasSuffix(text, endings[:]) {
@@ -174,12 +173,21 @@ func ofText(text string) errfacts.Class {
 		case "malformed", "missing", "illegal", "incompatible", "unrecognized", "duplicate", "negative", "nil", "both", "either", "mismatched", "mismatching":
 			return errfacts.Permanent
 		case "unknown", "bad", "wrong", "incorrect", "unexpected", "no", "empty":
-			if slices.ContainsFunc(words[1:min(len(words), 4)], func(word string) bool { return things[word] }) {
+			near := words[1:min(len(words), 4)]
+			if hasAny(near, things) && !hasAny(near, comesBack) {
 				return errfacts.Permanent
 			}
 		}
 	}
 	return errfacts.Unknown
+}
+
+// ends returns text without its middle, if that is long: the cause is often at the end.
+func ends(text string, size int) string {
+	if len(text) <= 2*size {
+		return text
+	}
+	return text[:size] + " ... " + text[len(text)-size:]
 }
 
 func wordsOf(text string) []string {
@@ -192,6 +200,10 @@ func contains(text string, phrases []string) bool {
 
 func hasSuffix(text string, endings []string) bool {
 	return slices.ContainsFunc(endings, func(ending string) bool { return strings.HasSuffix(text, ending) })
+}
+
+func hasAny(words []string, set map[string]bool) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return set[word] })
 }
 
 // isClosed reports whether a text ends with a thing of the program that is closed, as in
@@ -228,7 +240,7 @@ func isMissing(words []string) bool {
 var certain = [...]string{
 	"too many redirects", "authentication required", "authentication failed", "invalid credentials", "bad credentials",
 	"incorrect password", "wrong password", "invalid password", "bad user name or password", "not authorized", "unauthorized",
-	"permission denied", "permissions denied", "access denied", "not permitted", "does not have permission", "insufficient privilege",
+	"permission denied", "permissions denied", "access denied", "does not have permission", "insufficient privilege",
 	"insufficient permission", "insufficient scope", "syntax error", "syntaxerror: ", "parse error", "cannot unmarshal", "error found in #", "violates ",
 	"file is closed", "client is closed", "client is stopped", "client has been stopped", "database is closed", "iterator is closed", "statement is closed", "watcher already closed",
 	"not yet supported", "not yet implemented", "too many arguments", "too many parameters", "too many columns", "too many values", "too many fields",
@@ -239,11 +251,15 @@ var passing = setOf("timeout timeouts timed deadline temporary temporarily trans
 	"retried again busy closing shutdown shutting stopped stopping down reset broken lock locked locks leader election ready progress " +
 	"pending many overload overloaded rate quota capacity full exhausted lost unreachable stale yet canceled cancelled aborted " +
 	"interrupted interrupt wait waiting while until currently alive healthy lease concurrent concurrently conflict conflicting modified changed revision etag resync " +
-	"rebalance restart refresh reconnect reload internal gateway checksum checksums crc nonce unknown_error eof handshake corrupt corrupted damaged digest content failover maintenance")
+	"rebalance restart refresh reconnect reload internal gateway checksum checksums crc nonce unknown_error eof handshake corrupt corrupted damaged digest content failover maintenance " +
+	"lag backlog took waited ran delay since heartbeat recovery recovering migrating migration refreshing reconnection standby quorum chunk chunked lockfile")
+
+// states lists phrases with the meaning of passing.
+var states = [...]string{"hash mismatch", "md5 mismatch", "sha256 mismatch"}
 
 // firm lists phrases that decide even if the text is about a server.
 var firm = [...]string{
-	"not support", "n't support", "unsupported", "only supported", "only supports", "no longer supported", "not implement", "n't implement",
+	"not permitted", "not support", "n't support", "unsupported", "only supported", "only supports", "no longer supported", "not implement", "n't implement",
 	"mutually exclusive", "must not be", "mustn't be", "must provide", "must specify", "must have ", "must contain",
 	"cannot be empty", "cannot be blank", "cannot be nil", "cannot be null", "cannot be zero", "cannot be negative", "cannot be combined",
 	"cannot be specified", "cannot be populated", "cannot be set", "cannot be used", "can not be empty", "can not be nil", "can't be blank", "can't be empty",
@@ -263,7 +279,8 @@ var firmEndings = [...]string{" specified", " provided", " required", " were pas
 var remote = setOf("connection connections connect connected connecting conn dial closed close network limit limits limited " +
 	"session sessions server servers peer peers node nodes broker brokers replica replicas shard partition response responses reply socket host hosts " +
 	"generation epoch term sequence status frame packet packets pool queue buffer cursor transaction handle stream state cluster " +
-	"subscription consumer producer worker device slot channel gossip")
+	"subscription consumer producer worker device slot slots channel gossip " +
+	"master slave leaseholder majority voter member memory disk space region writes replication backend workers endpoints")
 
 // lasting lists words that make the next one a mistake of the program.
 var lasting = setOf("invalid unsupported")

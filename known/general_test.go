@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -61,6 +62,19 @@ func TestGeneral(t *testing.T) {
 		"header not found":                                             retry.ClassUnknown,
 		"no more pages":                                                retry.ClassPermanent,
 		"server closed the connection: too many requests, retry later": retry.ClassThrottled,
+		"replica lag is larger than allowed":                           retry.ClassUnknown,
+		"query took too long":                                          retry.ClassUnknown,
+		"operation is not permitted during failover":                   retry.ClassUnknown,
+		"free disk space too low":                                      retry.ClassUnknown,
+		"at least one quorum member must be up":                        retry.ClassUnknown,
+		"writes are disabled":                                          retry.ClassUnknown,
+		"malformed chunked encoding":                                   retry.ClassUnknown,
+		"sha256 mismatch":                                              retry.ClassUnknown,
+		"lockfile already exists":                                      retry.ClassUnknown,
+		"no such service":                                              retry.ClassUnknown,
+		"unknown member id":                                            retry.ClassUnknown,
+		"INVALID_SESSION":                                              retry.ClassUnknown,
+		"operation not permitted":                                      retry.ClassPermanent,
 	} {
 		cases = append(cases, errorCase{text, errors.New(text), class})
 	}
@@ -82,6 +96,9 @@ func TestGeneral(t *testing.T) {
 func TestUnclear(t *testing.T) {
 	for _, err := range []error{
 		errors.New("transaction was not confirmed and may still be confirmed later"),
+		errors.New("FoundationDB error code 1021 (Transaction may or may not have committed)"),
+		errors.New("result is ambiguous (error=connection reset)"),
+		errors.New(strings.Repeat("INSERT ", 300) + ": it might have been applied"),
 		fmt.Errorf("commit: %w", &fields{Status: 500, text: "CommitStateUnknownException: no"}),
 		errors.Join(errors.New("other"), &fields{Status: 504, text: "Commit failed due to unknown reason"}),
 	} {
@@ -91,6 +108,13 @@ func TestUnclear(t *testing.T) {
 	for _, text := range []string{"OCSP status unknown", "ambiguous column name", "container state is unknown"} {
 		assert.False(t, Classifier{}.Classify(errors.New(text)).Unrepeatable, text)
 	}
+}
+
+// TestLongText: the cause at the end of a text counts, however much precedes it.
+func TestLongText(t *testing.T) {
+	long := "cannot decode " + strings.Repeat("a long item ", 50)
+	assert.Equal(t, retry.ClassUnknown, Classifier{}.Classify(errors.New(long+": i/o timeout")).Class)
+	assert.Equal(t, retry.ClassPermanent, Classifier{}.Classify(errors.New(long)).Class)
 }
 
 // TestGeneralInTrees: a branch that a retry may fix prevents a rule by words.
