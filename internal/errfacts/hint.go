@@ -41,14 +41,16 @@ func hasRetried(v reflect.Value) bool {
 	return number(v, "Attempt") != 1 && (v.Kind() != reflect.Slice || v.Len() > 1)
 }
 
-// hint returns the wait in a field, a number or a text: up to a week in seconds, otherwise a time.Duration.
+// hint returns the wait in a field, a time.Duration, a number or a text. A number is one of
+// seconds, up to a week, otherwise one of nanoseconds.
 func hint(v reflect.Value) time.Duration {
+	v = pointee(v)
 	n := max(0, number(v, ""))
 	if v.Kind() == reflect.String { // of a header
 		n, _ = strconv.ParseInt(v.String(), 10, 0)
 		n = max(0, n)
 	}
-	if n <= 7*24*3600 {
+	if n <= 7*24*3600 && (n == 0 || v.Type() != reflect.TypeFor[time.Duration]()) {
 		n *= int64(time.Second)
 	}
 	return time.Duration(n)

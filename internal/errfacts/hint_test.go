@@ -85,6 +85,10 @@ func TestAdviceOfFields(t *testing.T) {
 			error
 			RetryAfter time.Duration
 		}{RetryAfter: time.Hour}, time.Hour},
+		{"short duration", struct {
+			error
+			RetryAfter *time.Duration
+		}{RetryAfter: new(500 * time.Microsecond)}, 500 * time.Microsecond},
 		{"text of a header", struct {
 			error
 			RetryAfter string
