@@ -649,9 +649,8 @@ func (o *observer) Observe(a retry.Attempt)  { o.seen = append(o.seen, a) }
 // TestResponseAfterResend: a response is ambiguous if the request was sent again although it
 // may have been executed.
 func TestResponseAfterResend(t *testing.T) {
-	goAway := errors.New("http2: Transport received Server's graceful shutdown GOAWAY")
 	for name, first := range map[string]func(*http.Request) error{
-		"not processed": func(*http.Request) error { return goAway },
+		"not processed": func(*http.Request) error { return errGoAway },
 		"unknown":       resentByHTTP2,
 	} {
 		sent := 0
@@ -686,7 +685,7 @@ func TestNoResendWithoutBody(t *testing.T) {
 	sent := 0
 	base := roundTripper(func(req *http.Request) (*http.Response, error) {
 		sent++
-		return nil, errors.New("http2: Transport received Server's graceful shutdown GOAWAY")
+		return nil, errGoAway
 	})
 	req := request(t, "PUT", "content")
 	req.GetBody = nil

@@ -26,7 +26,6 @@ import (
 // was not processed.
 func TestUnsent(t *testing.T) {
 	refused := errors.New("stream error: stream ID 1; REFUSED_STREAM")
-	goAway := errors.New("http2: Transport received Server's graceful shutdown GOAWAY")
 	asks := func(trace *httptrace.ClientTrace) { trace.GetConn("host:80") }
 	writes := func(trace *httptrace.ClientTrace) { trace.WroteHeaders() }
 	gets := func(trace *httptrace.ClientTrace) { trace.GotConn(httptrace.GotConnInfo{}) }
@@ -39,18 +38,18 @@ func TestUnsent(t *testing.T) {
 		{"no events, dial", nil, errDial, 3},
 		{"no events, reset", nil, errReset, 1},
 		{"no events, refused", nil, refused, 1},
-		{"no events, GOAWAY", nil, goAway, 11},
+		{"no events, GOAWAY", nil, errGoAway, 11},
 		{"no connection, anything", []func(*httptrace.ClientTrace){asks}, errReset, 3},
 		{"no connection, timeout", []func(*httptrace.ClientTrace){asks}, context.DeadlineExceeded, 3},
 		{"connection, dial", []func(*httptrace.ClientTrace){asks, gets}, errDial, 1},
 		{"connection, reset", []func(*httptrace.ClientTrace){asks, gets}, errReset, 1},
 		{"connection, refused", []func(*httptrace.ClientTrace){asks, gets}, refused, 1},
-		{"connection, GOAWAY", []func(*httptrace.ClientTrace){asks, gets}, goAway, 11},
+		{"connection, GOAWAY", []func(*httptrace.ClientTrace){asks, gets}, errGoAway, 11},
 		{"connection and none, dial", []func(*httptrace.ClientTrace){asks, gets, asks}, errDial, 1},
-		{"two connections, GOAWAY", []func(*httptrace.ClientTrace){asks, gets, gets}, goAway, 11},
-		{"two connections, nothing written to the first, GOAWAY", []func(*httptrace.ClientTrace){asks, gets, gets, writes}, goAway, 11},
-		{"two connections, written to both, GOAWAY", []func(*httptrace.ClientTrace){asks, gets, writes, gets, writes}, goAway, 1},
-		{"two connections, written to the first, GOAWAY", []func(*httptrace.ClientTrace){asks, gets, writes, gets}, goAway, 1},
+		{"two connections, GOAWAY", []func(*httptrace.ClientTrace){asks, gets, gets}, errGoAway, 11},
+		{"two connections, nothing written to the first, GOAWAY", []func(*httptrace.ClientTrace){asks, gets, gets, writes}, errGoAway, 11},
+		{"two connections, written to both, GOAWAY", []func(*httptrace.ClientTrace){asks, gets, writes, gets, writes}, errGoAway, 1},
+		{"two connections, written to the first, GOAWAY", []func(*httptrace.ClientTrace){asks, gets, writes, gets}, errGoAway, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, content := range []string{"", "content"} {
@@ -233,7 +232,7 @@ func TestUnsentRepeatable(t *testing.T) {
 		trace.GotConn(httptrace.GotConnInfo{})
 		trace.WroteHeaders()
 		trace.GotConn(httptrace.GotConnInfo{})
-		return nil, errors.New("http2: Transport received Server's graceful shutdown GOAWAY")
+		return nil, errGoAway
 	})
 	_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, "GET", ""))
 	assert.ErrorIs(t, err, retry.ErrMaxAttempts)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/binary"
-	"errors"
 	"go/build"
 	"io"
 	"math"
@@ -318,7 +317,7 @@ func TestResentWhileOthersSucceed(t *testing.T) {
 				_, err := transport.RoundTrip(httptest.NewRequest("GET", "https://"+tt.other, nil))
 				require.NoError(t, err)
 			}
-			return nil, errors.New("http2: Transport received Server's graceful shutdown GOAWAY")
+			return nil, errGoAway
 		})
 		transport = &retryhttp.Transport{Base: base, Policy: quick()}
 		req := request(t, "POST", "content")

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"flag"
 	"io"
 	"io/fs"
@@ -460,7 +459,7 @@ func TestHedgeResends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		transport := copying(func(n int32, req *http.Request) (*http.Response, error) {
 			if n == 2 {
-				return nil, errors.New("http2: Transport received Server's graceful shutdown GOAWAY")
+				return nil, errGoAway
 			}
 			return respondAfter(time.Minute*time.Duration(3-n), 200, req) // at once to the third
 		})

@@ -503,6 +503,8 @@ func request(t *testing.T, method, sent string) *http.Request {
 var (
 	errDial  = &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
 	errReset = &net.OpError{Op: "read", Err: syscall.ECONNRESET}
+
+	errGoAway = errors.New("http2: Transport received Server's graceful shutdown GOAWAY") // for a stream that was not processed
 )
 
 type failingReader struct{ err error }

@@ -3,7 +3,6 @@ package retryhttp_test
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -442,7 +441,7 @@ func TestResumeHooks(t *testing.T) {
 		list := pieces(&requests, first("0123456789"), rest(10, "0123456789"))
 		base := roundTripper(func(req *http.Request) (*http.Response, error) {
 			if sent++; sent == 1 {
-				return nil, errors.New("http2: Transport received Server's graceful shutdown GOAWAY")
+				return nil, errGoAway
 			}
 			return list.RoundTrip(req)
 		})
