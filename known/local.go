@@ -67,11 +67,11 @@ var localTypes = []typeRow{
 }
 
 var localFields = []fieldRow{
-	// chromedp/cdproto: JSON-RPC 2.0, and URLs that the browser does not accept. Nodes and
-	// contexts that it does not find may appear later.
+	// chromedp/cdproto: URLs that the browser does not accept. Nodes and contexts that it does
+	// not find may appear later.
 	{permanent, "github.com/chromedp/cdproto.Error", "Message", "Cannot navigate to invalid URL"},
-	// go-ethereum 1.17.10, rpc/json.go and rpc/errors.go: JSON-RPC 2.0, and the texts above with
-	// details. EIP-1474: -32005 is a limit.
+	// go-ethereum 1.17.10, rpc/json.go and rpc/errors.go: a call that reverts, and the texts above
+	// with details. EIP-1474: -32005 is a limit.
 	{permanent, "github.com/ethereum/go-ethereum/rpc.jsonError", "Code", "3"},
 	{throttled, "github.com/ethereum/go-ethereum/rpc.jsonError", "Code", "-32005|429"},
 	{permanent, "github.com/ethereum/go-ethereum/rpc.jsonError", "Message", beginnings(transactionFaults)},

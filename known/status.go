@@ -2,7 +2,6 @@ package known
 
 import (
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -43,8 +42,7 @@ func mentionsLimit(err error) bool {
 
 func mentions(err error, phrases ...string) bool {
 	text, _ := errfacts.Guarded(err.Error)
-	text = strings.ToLower(text)
-	return slices.ContainsFunc(phrases, func(phrase string) bool { return strings.Contains(text, phrase) })
+	return contains(strings.ToLower(text), phrases)
 }
 
 // ofMethods calls methods that return an HTTP status, and marker methods such as those of
@@ -206,7 +204,7 @@ func ofNumber(v reflect.Value, certain bool) errfacts.Class {
 	}
 	switch {
 	case certain:
-	case n == -32700, n == -32600, n == -32601, n == -32602: // of JSON-RPC: not understood, not a request, no such method, wrong parameters
+	case n == -32700, n == -32600, n == -32601, n == -32602: // of JSON-RPC 2.0: no JSON, no request, no such method, wrong parameters
 		return errfacts.Permanent
 	case reasons[n] == "":
 		return errfacts.Unknown
@@ -246,7 +244,7 @@ func ofErrorText(err error) errfacts.Class {
 		}
 		before := strings.TrimRight(text[:i], ` :=("'[`)
 		after := strings.TrimLeft(text[i+3:], " -:(")
-		if strings.HasPrefix(after, reasons[n]) || endsWith(before, "status", "code", "http", "http/1.1", "error", "response") {
+		if strings.HasPrefix(after, reasons[n]) || hasSuffix(before, []string{"status", "code", "http", "http/1.1", "error", "response"}) {
 			return errfacts.OfStatus(n)
 		}
 	}
@@ -283,10 +281,6 @@ func ofWord(code string) errfacts.Class {
 		return c
 	}
 	return errfacts.Unknown
-}
-
-func endsWith(text string, words ...string) bool {
-	return slices.ContainsFunc(words, func(word string) bool { return strings.HasSuffix(text, word) })
 }
 
 // isWordByte reports whether text[i] belongs to a word, a number or a path.

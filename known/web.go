@@ -255,7 +255,7 @@ var webFields = []fieldRow{
 	{throttled, "github.com/tmc/langchaingo/llms.Error", "Code", "rate_limit"},
 	{timeout, "github.com/tmc/langchaingo/llms.Error", "Code", "timeout"},
 	{transient, "github.com/tmc/langchaingo/llms.Error", "Code", "provider_unavailable"},
-	// Model Context Protocol: go-sdk 1.8.0, codes of jsonrpc and mcp; mcp-go 1.2.1, OAuth's codes.
+	// Model Context Protocol: go-sdk 1.8.0, codes of mcp; mcp-go 1.2.1, OAuth's codes.
 	{permanent, "github.com/modelcontextprotocol/go-sdk/internal/jsonrpc2.WireError", "Code", "-32002|-32020|-32021|-32022|-32042"},
 	{byWord, "github.com/mark3labs/mcp-go/client/transport.OAuthError", "ErrorCode", ""},
 	// go-openapi/errors 0.22.9 and labstack/echo 4.16.0.
