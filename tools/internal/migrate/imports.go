@@ -61,12 +61,14 @@ func (r *rewriter) oldImports(file *ast.File) []*ast.ImportSpec {
 // kept reports whether a file still needs the imports of the library after the changes.
 func (r *rewriter) kept(file *ast.File) bool {
 	kept := slices.ContainsFunc(r.oldImports(file), func(spec *ast.ImportSpec) bool { return spec.Name != nil && spec.Name.Name == "." })
-	r.keeps = func(pos, end token.Pos) {
-		for obj, ids := range r.uses {
-			if name, ok := obj.(*types.PkgName); ok && r.lib.owns(name.Imported()) {
-				kept = kept || slices.ContainsFunc(ids, func(id *ast.Ident) bool { return pos <= id.Pos() && id.Pos() < end })
-			}
+	var old []*ast.Ident
+	for obj, ids := range r.uses {
+		if name, ok := obj.(*types.PkgName); ok && r.lib.owns(name.Imported()) {
+			old = append(old, ids...)
 		}
+	}
+	r.keeps = func(pos, end token.Pos) {
+		kept = kept || slices.ContainsFunc(old, func(id *ast.Ident) bool { return pos <= id.Pos() && id.Pos() < end })
 	}
 	r.render(file.FileStart, file.FileEnd)
 	r.keeps = func(_, _ token.Pos) {}

@@ -163,24 +163,29 @@ func (r *rewriter) rename() {
 	}
 }
 
-// called returns the full name of the function that x calls, or "".
-func (r *rewriter) called(x ast.Node) string {
+// callee returns x as a call, and the function that it names; nil if it is none.
+func (r *rewriter) callee(x ast.Node) (*ast.CallExpr, *types.Func) {
 	if call, ok := x.(*ast.CallExpr); ok {
 		if f, ok := typeutil.Callee(r.pass.TypesInfo, call).(*types.Func); ok {
-			return f.FullName()
-		}
-	}
-	return ""
-}
-
-// own returns x as a call of the library, and the function that it calls; nil if it is none.
-func (r *rewriter) own(x ast.Node) (*ast.CallExpr, *types.Func) {
-	if call, ok := x.(*ast.CallExpr); ok {
-		if f, ok := typeutil.Callee(r.pass.TypesInfo, call).(*types.Func); ok && r.lib.owns(f.Pkg()) {
 			return call, f
 		}
 	}
 	return nil, nil
+}
+
+// calls reports whether x is a call of the function with this full name.
+func (r *rewriter) calls(x ast.Node, name string) bool {
+	_, f := r.callee(x)
+	return f != nil && f.FullName() == name
+}
+
+// own is callee for a function of the library.
+func (r *rewriter) own(x ast.Node) (*ast.CallExpr, *types.Func) {
+	call, f := r.callee(x)
+	if f == nil || !r.lib.owns(f.Pkg()) {
+		return nil, nil
+	}
+	return call, f
 }
 
 func (r *rewriter) file(n ast.Node) *ast.File {

@@ -51,7 +51,7 @@ func wait() *library {
 
 // waitChannel returns the context that ends with a channel.
 func waitChannel(r *rewriter, x ast.Expr) text {
-	if x := ast.Unparen(x); r.called(x) == "(context.Context).Done" {
+	if x := ast.Unparen(x); r.calls(x, "(context.Context).Done") {
 		return text{x.(*ast.CallExpr).Fun.(*ast.SelectorExpr).X}
 	}
 	return code("legacy.Stop(%)", x)
@@ -96,7 +96,7 @@ func waitNamesTimeout(r *rewriter) bool {
 	for obj, ids := range r.uses {
 		if obj.Name() == "ErrWaitTimeout" && r.lib.owns(obj.Pkg()) {
 			return slices.ContainsFunc(ids, func(id *ast.Ident) bool {
-				return r.called(r.cursors[id].Parent().Parent().Node()) != "errors.Is"
+				return !r.calls(r.cursors[id].Parent().Parent().Node(), "errors.Is")
 			})
 		}
 	}

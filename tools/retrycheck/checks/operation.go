@@ -118,12 +118,18 @@ var retrying = names(`github\.com/aws/aws-sdk-go(-v2)?/service/[a-z0-9]+(/[a-z0-
 // Nested reports retries around calls that already retry, so that attempts multiply.
 var Nested = analyzer("nested", "report retries around clients that retry by themselves", func(p *pass) {
 	for _, outer := range p.operations {
+		if !retriers.MatchString(outer.name) {
+			continue
+		}
 		for _, c := range p.calls {
+			if !outer.op.Contains(c.Cursor) {
+				continue
+			}
 			what := c.name
 			if sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr); ok && !retriers.MatchString(what) {
 				what = typeName(p.info.TypeOf(sel.X))
 			}
-			if outer.op.Contains(c.Cursor) && retriers.MatchString(outer.name) && (retriers.MatchString(what) || retrying.MatchString(what)) {
+			if retriers.MatchString(what) || retrying.MatchString(what) {
 				p.report(c.Cursor, "%s already retries: %s around it multiplies the attempts (turn off one of the two)", shortName(what), shortName(outer.name))
 				break
 			}
