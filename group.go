@@ -258,11 +258,6 @@ func (c *pending) wake() {
 	g.mu.Unlock()
 	switch {
 	case !mine:
-	case c.spent: // no attempt follows, so no slot is needed
-		c.finish(func() error {
-			_, _, err := c.turn(c.ctx, &g.Policy, c.op)
-			return err
-		})
 	case g.enter(c):
 		c.run()
 	}

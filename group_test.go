@@ -263,9 +263,6 @@ func TestGroupPanics(t *testing.T) {
 			fails, policyPanic},
 		"OnGiveUp, attempts used":           {retry.Policy{MaxAttempts: 1, Hooks: panicOnGiveUp()}, fails, policyPanic},
 		"OnGiveUp, canceled while it waits": {retry.Policy{Backoff: retry.Constant(time.Hour), Hooks: panicOnGiveUp()}, fails, policyPanic},
-		"OnGiveUp, after the wait of LongPoll": {retry.Policy{
-			Backoff: retry.Constant(ms), LongPoll: true, Budget: &retry.TokenBudget{Capacity: 1}, Hooks: panicOnGiveUp(),
-		}, fails, policyPanic},
 	} {
 		if os.Getenv(env) == name { // the other process
 			ctx, cancel := context.WithCancel(context.Background())
@@ -296,28 +293,6 @@ func TestGroupPanics(t *testing.T) {
 
 func panicOnGiveUp() retry.Hooks {
 	return retry.Hooks{OnGiveUp: func(context.Context, *retry.Error) { panic("boom") }}
-}
-
-// TestGroupLongPoll: the last wait of a call takes no slot. If the context ends before
-// that wait is over, the call gives up because of the context.
-func TestGroupLongPoll(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := retry.Policy{Backoff: retry.Constant(time.Second), LongPoll: true, Budget: &retry.TokenBudget{Capacity: 1}}
-		g := &retry.Group{Policy: p, Limit: 1}
-		begin := time.Now()
-		g.Go(t.Context(), fails, func(err error) {
-			assert.ErrorIs(t, err, retry.ErrBudget)
-			assert.Equal(t, time.Second, time.Since(begin))
-		})
-		synctest.Wait()
-		g.Go(t.Context(), func(context.Context) error { time.Sleep(time.Hour); return nil }, nil)
-		time.Sleep(2 * time.Hour)
-	})
-	bothWays(t, func(t *testing.T, do doer) {
-		ctx, cancel := context.WithCancel(t.Context())
-		p := retry.Policy{Backoff: retry.NoDelay{}, LongPoll: true, Budget: refusing(cancel)}
-		assert.ErrorIs(t, do(ctx, p, fails), context.Canceled)
-	})
 }
 
 // TestGroupForgets: a Group does not retain calls that have ended, even if they were

@@ -80,10 +80,10 @@ func testNoNeedlessLimiterWait(t *testing.T, do doer) {
 		assert.ErrorIs(t, do(ctx, retry.Policy{Limiter: limiter}, fails), context.Canceled)
 		assert.Zero(t, asked)
 	})
-	t.Run("the last wait of LongPoll", func(t *testing.T) {
+	t.Run("the budget refuses the retry", func(t *testing.T) {
 		asked = 0
 		p, _ := onClock(3)
-		p.Limiter, p.LongPoll, p.Budget = limiter, true, refusing(func() {})
+		p.Limiter, p.Budget = limiter, refusing(func() {})
 		assert.ErrorIs(t, do(t.Context(), p, fails), retry.ErrBudget)
 		assert.Equal(t, 1, asked)
 	})

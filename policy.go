@@ -46,14 +46,8 @@ type Policy struct {
 	Classifier Classifier // nil: DefaultClassifier{}
 	Hint       HintRule   // nil: HintAtLeast{}
 	Budget     Budget     // nil: no bound
-
-	// LongPoll keeps callers that poll in a loop from spinning: if the Budget is all
-	// that prevents a retry, Do still waits for the delay before it returns ErrBudget.
-	// OnRetry is not called.
-	LongPoll bool
-
-	Limiter Limiter // nil: no delay
-	Clock   Clock   // nil: SystemClock{}
+	Limiter    Limiter    // nil: no delay
+	Clock      Clock      // nil: SystemClock{}
 
 	// Rand returns a uniform random number in [0, 1) for each delay. It must be safe
 	// for concurrent use if the Policy is shared. nil means math/rand/v2.Float64.

@@ -89,7 +89,6 @@ type call struct {
 	resumed   time.Duration // the time elapsed at the last progress
 	paid      Attempt       // the last failure whose retry the Budget paid for
 	staggered bool          // the wait for Stagger has been drawn
-	spent     bool          // the Budget refused the retry, but LongPoll still requires its wait
 	inOp      bool          // op is running
 	timed     bool          // the field start is set
 	start     time.Time     // start of the call if the policy has a MaxElapsed, else time of the first failure
@@ -151,20 +150,17 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 	if reason == ErrPermanent && p.Budget != nil {
 		p.Budget.Deposit(c.paid, false)
 	}
-	c.spent = p.LongPoll && reason == ErrBudget
-	if reason != nil && !c.spent {
+	if reason != nil {
 		return wait, reason
 	}
 	if !c.timed {
 		c.timed, c.start = true, now(p.Clock)
 	}
-	if !c.spent { // otherwise admit ends the call after the wait
-		if p.Budget != nil {
-			c.paid = *a
-		}
-		if p.OnRetry != nil {
-			p.OnRetry(ctx, *a, wait)
-		}
+	if p.Budget != nil {
+		c.paid = *a
+	}
+	if p.OnRetry != nil {
+		p.OnRetry(ctx, *a, wait)
 	}
 	a.Waited = wait
 	return wait, nil
@@ -219,16 +215,13 @@ func (c *call) stagger(ctx context.Context, p *Policy) (time.Duration, error) {
 
 // admit waits for the Limiter. It returns nil, or the reason why no attempt may begin.
 func (c *call) admit(ctx context.Context, p *Policy) error {
-	if p.Limiter != nil && !c.spent && ctx.Err() == nil {
+	if p.Limiter != nil && ctx.Err() == nil {
 		if err := p.Limiter.Wait(ctx); err != nil {
 			return contextReason(ctx, err)
 		}
 	}
-	switch { // the context may have ended while the Limiter waited
-	case ctx.Err() != nil:
+	if ctx.Err() != nil { // it may have ended while the Limiter waited
 		return contextReason(ctx, nil)
-	case c.spent:
-		return ErrBudget
 	}
 	return nil
 }

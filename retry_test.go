@@ -412,63 +412,6 @@ func TestPanicOfPolicy(t *testing.T) {
 	})
 }
 
-// TestLongPoll: if only the budget refuses the retry, the call waits before it ends;
-// LongPoll does not change how other calls end.
-func TestLongPoll(t *testing.T) { bothWays(t, testLongPoll) }
-
-func testLongPoll(t *testing.T, do doer) {
-	s := time.Second
-	empty := func() retry.Budget { return &retry.TokenBudget{Capacity: 1} }
-	tests := []struct {
-		name   string
-		change func(*retry.Policy)
-		err    error
-		waits  []time.Duration
-		reason error
-	}{
-		{"refused", func(p *retry.Policy) { p.Budget = empty() }, errOp, []time.Duration{s}, retry.ErrBudget},
-		{"refused, with a hint", func(p *retry.Policy) { p.Budget = empty() }, retry.After(errOp, 3*s), []time.Duration{3 * s}, retry.ErrBudget},
-		{"refused, without LongPoll", func(p *retry.Policy) { p.Budget, p.LongPoll = empty(), false }, errOp, nil, retry.ErrBudget},
-		{"refused at the second retry", func(p *retry.Policy) { p.Budget = &retry.TokenBudget{Capacity: 14} }, errOp, []time.Duration{s, 2 * s}, retry.ErrBudget},
-		{"permanent", func(p *retry.Policy) { p.Budget = empty() }, retry.Permanent(errOp), nil, nil},
-		{"no attempt left", func(p *retry.Policy) { p.Budget, p.MaxAttempts = empty(), 1 }, errOp, nil, retry.ErrMaxAttempts},
-		{"no time left", func(p *retry.Policy) { p.Budget, p.MaxElapsed = empty(), s/2 }, errOp, nil, retry.ErrMaxElapsed},
-		{"no budget", func(p *retry.Policy) { p.MaxAttempts = 2 }, errOp, []time.Duration{s}, retry.ErrMaxAttempts},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			p, clock := onClock(9)
-			p.LongPoll = true
-			tt.change(&p)
-			scheduled, gaveUp := 0, 0
-			p.OnRetry = func(context.Context, retry.Attempt, time.Duration) { scheduled++ }
-			p.OnGiveUp = func(_ context.Context, e *retry.Error) { gaveUp++ }
-			op := retrytest.Script(tt.err)
-			err := do(t.Context(), p, op.Run)
-			require.ErrorIs(t, err, errOp)
-			if tt.reason != nil {
-				assert.ErrorIs(t, err, tt.reason)
-			}
-			assert.Equal(t, tt.waits, clock.Waits())
-			assert.Equal(t, op.Calls()-1, scheduled, "OnRetry is only for waits before a retry")
-			assert.Equal(t, 1, gaveUp)
-		})
-	}
-	t.Run("the context ends during the wait", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			time.AfterFunc(s/2, cancel)
-			p := retry.Policy{Backoff: retry.Constant(s), Budget: empty(), LongPoll: true}
-			start := time.Now()
-			err := do(ctx, p, retrytest.Script(errOp).Run)
-			assert.Equal(t, s/2, time.Since(start))
-			require.ErrorIs(t, err, context.Canceled)
-			assert.ErrorIs(t, err, errOp)
-			assert.NotErrorIs(t, err, retry.ErrBudget)
-		})
-	})
-}
-
 // TestAttemptContextEnds: an attempt's context ends with the attempt, even after a panic,
 // so that its timer does not keep running.
 func TestAttemptContextEnds(t *testing.T) {

@@ -29,7 +29,7 @@ import (
 
 // policyKeys are the keys of a Policy's own fields, in the order in which they are
 // printed.
-var policyKeys = []string{"attempts", "elapsed", "timeout", "stagger", "hint", "budget", "limiter", "longpoll"}
+var policyKeys = []string{"attempts", "elapsed", "timeout", "stagger", "hint", "budget", "limiter"}
 
 const (
 	unlimited = "unlimited" // MaxAttempts
@@ -112,7 +112,7 @@ func (p *Policy) values() []value {
 	return []value{
 		{text: attempts}, {text: limitText(p.MaxElapsed)}, {text: limitText(p.AttemptTimeout)}, {text: limitText(p.Stagger)},
 		partText("hint rule", hints, cmp.Or[HintRule](p.Hint, HintAtLeast{})), partText("budget", budgets, p.Budget),
-		limiterText(p.Limiter), {text: strconv.FormatBool(p.LongPoll)},
+		limiterText(p.Limiter),
 	}
 }
 
@@ -281,7 +281,6 @@ func numberText(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 //	budget=throttle(maxtokens= tokenratio=)
 //	budget=ratio(ratio= floor= window=)
 //	limiter=adaptive                     of package awspreset
-//	longpoll=true
 //	service=dynamodb                     for presets with services
 //
 // budget and limiter may be none. An omitted key means a zero field or, for the cost of a
@@ -619,8 +618,6 @@ func (p *Policy) set(key, value string) (err error) {
 		if err != nil && len(limiterTable()) == 0 {
 			err = fmt.Errorf("%w; to use the adaptive limiter, import github.com/gobackoff/retry/awspreset", err)
 		}
-	case "longpoll":
-		p.LongPoll, err = parseBool(key, value)
 	}
 	return err
 }

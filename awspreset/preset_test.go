@@ -32,8 +32,8 @@ func TestPresetText(t *testing.T) {
 				assert.Equal(t, p.Budget, parsed.Budget)
 				assert.IsType(t, p.Limiter, parsed.Limiter)
 				changed := p
-				changed.LongPoll = true
-				assert.Equal(t, p.String()+" longpoll=true", changed.String())
+				changed.AttemptTimeout = ms
+				assert.Equal(t, p.String()+" timeout=1ms", changed.String())
 				changed.Classifier = awspreset.Classifier{Preset: preset, Service: service, CorrectsClockSkew: true}
 				assert.NotContains(t, changed.String(), preset.String(), "with another classifier")
 				p.Backoff = retry.NoDelay{}

@@ -15,7 +15,6 @@
 //	Backoff, Rand                   yes         yes         yes
 //	MaxAttempts, Classifier, Hint,
 //	Budget, Limiter                 yes         yes         the SDK's
-//	LongPoll                        yes         the SDK's   the SDK's
 //	MaxElapsed, AttemptTimeout,
 //	Clock, hooks                    yes         no          no
 //

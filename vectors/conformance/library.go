@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrytest"
 )
 
@@ -43,6 +44,9 @@ func runCaseAt(script, endpoint, preset string, c testCase) ([]observation, erro
 		clock := &retrytest.Clock{}
 		policy.Clock = clock
 		err := retry.Do(context.Background(), policy, operation.run)
+		if isLongPoll(preset, c) {
+			err = awspreset.LongPoll(context.Background(), policy, err)
+		}
 		o, err := operation.end(err)
 		if err != nil {
 			return nil, err

@@ -25,14 +25,13 @@ func policyOf(preset string, c testCase) (retry.Policy, error) {
 	if c.MaxAttempts > 0 {
 		p.MaxAttempts = c.MaxAttempts
 	}
-	p.LongPoll = c.Operation == "ReceiveMessage" && waitsOnceMore(preset)
 	return p, nil
 }
 
-// waitsOnceMore reports whether an SDK waits before it gives up a long poll: since 2026
-// all SDKs do, except Java v2 in adaptive mode.
-func waitsOnceMore(preset string) bool {
-	return strings.Contains(preset, "-2026") && preset != "aws-java-v2-adaptive-2026"
+// isLongPoll reports whether an SDK waits after a call that only its quota has ended: since
+// 2026 all SDKs do for a long poll, except Java v2 in adaptive mode.
+func isLongPoll(preset string, c testCase) bool {
+	return c.Operation == "ReceiveMessage" && strings.Contains(preset, "-2026") && preset != "aws-java-v2-adaptive-2026"
 }
 
 const negativeHint = "a negative number makes a call of the SDK fail at once with an IllegalArgumentException"

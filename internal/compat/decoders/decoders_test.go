@@ -83,11 +83,11 @@ func TestForms(t *testing.T) {
 			"[retry]\npreset = 'aws-standard-2026'\nservice = 'dynamodb'\nelapsed = '1m'",
 			"aws-standard-2026 service=dynamodb elapsed=1m",
 		},
-		"numbers, lists, true": {
-			"retry: {rule: spread(full base=1s), fraction: 0.25, longpoll: true, budget: 'token(capacity=100 cost=5)'}",
-			`{"retry": {"rule": "spread(full base=1s)", "fraction": 0.25, "longpoll": true, "budget": "token(capacity=100 cost=5)"}}`,
-			"[retry]\nrule = 'spread(full base=1s)'\nfraction = 0.25\nlongpoll = true\nbudget = 'token(capacity=100 cost=5)'",
-			"spread(full base=1s) fraction=0.25 attempts=3 budget=token(capacity=100 cost=5) longpoll=true",
+		"numbers and lists": {
+			"retry: {rule: spread(full base=1s), fraction: 0.25, budget: 'token(capacity=100 cost=5)'}",
+			`{"retry": {"rule": "spread(full base=1s)", "fraction": 0.25, "budget": "token(capacity=100 cost=5)"}}`,
+			"[retry]\nrule = 'spread(full base=1s)'\nfraction = 0.25\nbudget = 'token(capacity=100 cost=5)'",
+			"spread(full base=1s) fraction=0.25 attempts=3 budget=token(capacity=100 cost=5)",
 		},
 		"mappings within": {
 			"retry: {backoff: {rule: full, base: 1s}, budget: {rule: token, capacity: 50, cost: 0.5}, hint: {rule: window, width: 2s}}",

@@ -1,0 +1,31 @@
+package awspreset
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gobackoff/retry"
+)
+
+// LongPoll waits after a call of a long poll, such as ReceiveMessage of SQS, as the SDKs
+// have done since November 2026: if the Budget was all that prevented a retry, LongPoll
+// waits for the delay of that retry, so that a program that polls in a loop does not spin.
+// p is the policy of the call, and err is the call's error:
+//
+//	err := awspreset.LongPoll(ctx, p, retry.Do(ctx, p, receive))
+//
+// LongPoll returns err or, if ctx ends during the wait, an error that matches both err and
+// ctx's error. The wait is on p.Clock.
+func LongPoll(ctx context.Context, p retry.Policy, err error) error {
+	e, ok := errors.AsType[*retry.Error](err)
+	if !ok || e.Reason != retry.ErrBudget {
+		return err
+	}
+	if p.Clock == nil {
+		p.Clock = retry.SystemClock{}
+	}
+	if ended := p.Clock.Sleep(ctx, e.Next); ended != nil {
+		return &retry.Error{Err: err, Reason: ended, Attempts: e.Attempts, Elapsed: e.Elapsed}
+	}
+	return err
+}
