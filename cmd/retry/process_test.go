@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -127,17 +129,110 @@ func TestKilled(t *testing.T) {
 	eventually(t, "the end of the command", func() bool { return len(leftovers(t)) == 0 })
 }
 
+func needsNamespaces(t *testing.T) {
+	t.Helper()
+	probe := exec.Command("true")
+	probe.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS}
+	if probe.Run() != nil {
+		t.Skip("needs permission to create a PID namespace")
+	}
+}
+
+// inNamespace runs a script in a new PID namespace that sees the /proc of the outer one, as
+// unshare --fork --pid does.
+func inNamespace(t *testing.T, script string, args ...string) result {
+	t.Helper()
+	c := newCommand(t)
+	c.Path, c.Args = "/bin/sh", append([]string{"sh", "-c", script, os.Args[0]}, args...)
+	c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
+	return finish(t, c)
+}
+
+// TestForeignProc: in a PID namespace that sees another one's /proc, retry ends the
+// command's process group, and no process whose number it has read there.
+func TestForeignProc(t *testing.T) {
+	needsNamespaces(t)
+	const flags = " -t 2 --base 1ms --timeout 200ms --kill-after 50ms -- sh -c "
+	for _, test := range []struct{ name, start string }{{"PID 1", "exec "}, {"not PID 1", ""}} {
+		t.Run(test.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "pid")
+			r := inNamespace(t, test.start+`"$0"`+flags+`'
+				if [ -f "$0" ] && kill -0 $(cat "$0"); then exit 77; fi
+				trap "" TERM; echo $$ >"$0"; sleep 1000 & wait' "$1"`, file)
+			assert.Equal(t, exitTimeout, r.status, r.stderr)
+			assert.Contains(t, r.stderr, "attempt 2 of 2: ended by the timeout of 200ms")
+		})
+	}
+	t.Run("a number of another process", func(t *testing.T) {
+		const last = "/proc/sys/kernel/ns_last_pid" // the next process gets the next number
+		// In the outer namespace, this test has the number of retry, and its child has
+		// that of the bystander.
+		r := inNamespace(t, `
+			read outer rest </proc/self/stat
+			echo $((outer - 1)) >`+last+` || exit 99
+			sleep 1000 &
+			bystander=$!
+			echo $(($1 - 1)) >`+last+`
+			"$0"`+flags+`'sleep 1000' &
+			echo $bystander = $outer, $! = $1
+			wait $!
+			kill -0 $bystander && echo spared`, strconv.Itoa(os.Getpid()))
+		if r.status == 99 {
+			t.Skip("needs a kernel with ns_last_pid, to choose the number of a process")
+		}
+		numbers, spared, _ := strings.Cut(r.stdout, "\n")
+		for pair := range strings.SplitSeq(numbers, ", ") {
+			inner, outer, _ := strings.Cut(pair, " = ")
+			require.Equal(t, outer, inner)
+		}
+		assert.Equal(t, "spared\n", spared, r.stderr)
+	})
+}
+
+func TestIsOwn(t *testing.T) {
+	for _, test := range []struct {
+		name, status string
+		want         bool
+	}{
+		{"own namespace", "Name:\tretry\nPid:\t7\nPPid:\t1\nNSpid:\t7\n", true},
+		{"outer namespace", "Name:\tretry\nPid:\t4711\nPPid:\t4710\nNSpid:\t4711\t7\n", false},
+		{"outer namespace, same number", "Name:\tretry\nPid:\t7\nPPid:\t6\nNSpid:\t7\t7\n", false},
+		{"old kernel, own namespace", "Name:\tretry\nPid:\t7\nPPid:\t1\n", true},
+		{"old kernel, outer namespace", "Name:\tretry\nPid:\t4711\nPPid:\t7\n", false},
+		{"a name like a field", "Name:\tPid:\t7\nPid:\t4711\nNSpid:\t4711\t7\n", false},
+		{"not mounted", "", false},
+	} {
+		t.Run(test.name, func(t *testing.T) { assert.Equal(t, test.want, isOwn([]byte(test.status), 7)) })
+	}
+	status, err := os.ReadFile("/proc/self/status")
+	require.NoError(t, err)
+	assert.True(t, isOwn(status, os.Getpid()), "%s", status)
+}
+
+// TestWithoutProc: without a usable /proc, signals go to the process group.
+func TestWithoutProc(t *testing.T) {
+	c := newCommand(t)
+	c.Path, c.Args = "/bin/sh", []string{"sh", "-c", "setsid sleep 1000 & sleep 1001 & wait"}
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	require.NoError(t, c.Start())
+	asleep := func(line string) bool { return strings.HasSuffix(line, " sleep 1000 ") } // setsid has become sleep
+	eventually(t, "setsid", func() bool { return slices.ContainsFunc(leftovers(t), asleep) })
+	p := &process{ps: &processes{}, pid: c.Process.Pid}
+	p.signalTree(syscall.SIGKILL)
+	assert.Error(t, c.Wait())
+	eventually(t, "the end of the group", func() bool { return len(leftovers(t)) == 1 })
+	pid, _, _ := strings.Cut(leftovers(t)[0], " ")
+	assert.True(t, asleep(leftovers(t)[0]))
+	assert.NoError(t, exec.Command("kill", "-KILL", pid).Run())
+}
+
 // TestPID1: as PID 1, retry reaps orphans, passes signals on and exits with a status,
 // because the kernel does not let a signal end PID 1.
 func TestPID1(t *testing.T) {
 	unshare := func(b *background) {
 		b.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS}
 	}
-	probe := exec.Command("true")
-	probe.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS}
-	if probe.Run() != nil {
-		t.Skip("needs permission to create a PID namespace")
-	}
+	needsNamespaces(t)
 	retry := func(args string) string { return fmt.Sprintf("mount -t proc proc /proc; exec %s %s", os.Args[0], args) }
 	start := func(t *testing.T, ready, script string) *background {
 		t.Helper()

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -14,7 +15,7 @@ import (
 // of every orphan, even outside the command's group or session. So all processes of a
 // command are descendants of retry, and none is left when retry has no children.
 type tree struct {
-	proc   bool             // /proc is mounted
+	proc   bool             // /proc shows the processes of this PID namespace
 	spared map[int]starting // descendants that do not belong to the command
 }
 
@@ -30,12 +31,31 @@ type member struct {
 
 func (t *tree) init() {
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // fails before Linux 3.4, where process groups must suffice
-	_, err := os.Stat("/proc/self/stat")
-	t.proc = err == nil
+	status, _ := os.ReadFile("/proc/self/status")
+	t.proc = isOwn(status, os.Getpid())
 	// If a shell started retry with exec, the shell's children are now retry's.
 	if unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil) == nil {
 		t.spare()
 	}
+}
+
+// isOwn reports whether the content of /proc/self/status, described in
+// proc_pid_status(5), is from the /proc of the PID namespace in which this process has the
+// given ID. In the /proc of an outer namespace, such as that of a container's host, the
+// IDs belong to other processes, and NSpid also lists the IDs in the inner ones. Before
+// Linux 4.1 there is no NSpid.
+func isOwn(status []byte, pid int) bool {
+	own := strconv.Itoa(pid)
+	same := false
+	for line := range strings.Lines(string(status)) {
+		switch name, ids, _ := strings.Cut(strings.TrimSpace(line), ":\t"); name {
+		case "Pid":
+			same = ids == own
+		case "NSpid":
+			return same && ids == own
+		}
+	}
+	return same
 }
 
 // follow makes the kernel send SIGTERM to the command if retry is killed.
