@@ -29,8 +29,9 @@ import (
 // statement. If the COMMIT is lost, another connection tries to insert a void row with the
 // same id. The primary key makes it wait for the end of the transaction. The id then
 // permanently belongs to the transaction, which is success, or to the void row, and the
-// transaction runs again under the policy. The question is repeated for five seconds, as by
-// AskingDB.
+// transaction runs again under the policy. Only a committed row counts: it is read at READ
+// COMMITTED, which the driver must support, whatever the isolation level of db is. The
+// question is repeated for five seconds, as by AskingDB.
 //
 // Nothing removes the rows. Delete those that are older than any call and any connection
 // of a client may last, such as a day:
@@ -65,11 +66,17 @@ func (l Ledger) DB(db *sql.DB) Beginner {
 }
 
 // took reports whether the row belongs to the transaction. Whether the void row could be
-// inserted does not matter, if there is a row.
+// inserted does not matter, if there is a row that is committed. At READ UNCOMMITTED, the
+// row might be that of a transaction that will be rolled back.
 func (l Ledger) took(ctx context.Context, db *sql.DB, id string) (bool, error) {
 	_, failed := db.ExecContext(ctx, l.Insert, id, true)
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	if err != nil {
+		return false, errors.Join(failed, err)
+	}
+	defer func() { _ = tx.Rollback() }()
 	var void bool
-	if err := db.QueryRowContext(ctx, l.Select, id).Scan(&void); err != nil {
+	if err := tx.QueryRowContext(ctx, l.Select, id).Scan(&void); err != nil {
 		return false, errors.Join(failed, err)
 	}
 	return !void, nil

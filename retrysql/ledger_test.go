@@ -41,13 +41,39 @@ func TestLedger(t *testing.T) {
 		db := retrysql.Ledger{Insert: "insert", Select: "select"}.DB(f.open(t))
 		require.NoError(t, retrysql.InTx(t.Context(), atOnce, db, nil, noEffect))
 		if took {
-			assert.Equal(t, "begin commit", f.takeCalls())
+			assert.Equal(t, "begin commit begin rollback", f.takeCalls())
 			assert.Len(t, rows, 1)
 		} else {
-			assert.Equal(t, "begin commit begin commit", f.takeCalls())
+			assert.Equal(t, "begin commit begin rollback begin commit", f.takeCalls())
 			assert.Len(t, rows, 2)
 		}
 	}
+}
+
+// TestLedgerUncommitted: a row that is not committed does not count, although the session
+// sees it, and although the void row could not be inserted for another reason than the key.
+func TestLedgerUncommitted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{scripts: []script{{commit: io.ErrUnexpectedEOF}}}
+		began, attempts := time.Now(), 0
+		f.answer = func(query string, args []driver.NamedValue) ([]driver.Value, error) {
+			open := time.Since(began) < time.Second
+			switch {
+			case query == "insert" && args[1].Value == true && open:
+				return nil, mysqlError(1205, "HY000")
+			case query == "insert" && args[1].Value == false:
+				attempts++
+			case query == "select" && open && sql.IsolationLevel(f.opts.Isolation) == sql.LevelReadCommitted:
+				return nil, nil
+			case query == "select":
+				return []driver.Value{!open}, nil
+			}
+			return nil, nil
+		}
+		db := retrysql.Ledger{Insert: "insert", Select: "select"}.DB(f.open(t))
+		require.NoError(t, retrysql.InTx(t.Context(), atOnce, db, nil, noEffect))
+		assert.Equal(t, 2, attempts)
+	})
 }
 
 // TestLedgerReadOnly: a read-only transaction leaves no row and runs again.

@@ -54,14 +54,7 @@ type variant struct {
 
 // variants lists the drivers whose connections can go through a proxy.
 var variants = []variant{
-	{"pgxpool", postgres, postgresFrames, func(t testing.TB, addr string, connections int) database {
-		config, err := pgxpool.ParseConfig(testserver.PostgresURL(addr))
-		require.NoError(t, err)
-		config.MaxConns = int32(connections)
-		pool, err := pgxpool.NewWithConfig(t.Context(), config)
-		require.NoError(t, err)
-		return pgxDatabase{pgxSession{pool}, pool}
-	}},
+	{"pgxpool", postgres, postgresFrames, pooled(testserver.PostgresURL)},
 	{"pgx stdlib", postgres, postgresFrames, standard("pgx", testserver.PostgresURL)},
 	{"lib/pq", postgres, postgresFrames, standard("postgres", testserver.PostgresURL)},
 	{"go-sql-driver", mariadb, mysqlFrames, standard("mysql", mariadbURL)},
@@ -77,6 +70,18 @@ var embedded = []variant{
 	})},
 }
 
+// pooled returns a function that opens a database through a pgxpool.
+func pooled(url func(addr string) string) func(testing.TB, string, int) database {
+	return func(t testing.TB, addr string, connections int) database {
+		config, err := pgxpool.ParseConfig(url(addr))
+		require.NoError(t, err)
+		config.MaxConns = int32(connections)
+		pool, err := pgxpool.NewWithConfig(t.Context(), config)
+		require.NoError(t, err)
+		return pgxDatabase{pgxSession{pool}, pool}
+	}
+}
+
 // standard returns a function that opens a database through a database/sql driver.
 func standard(driver string, url func(string) string) func(testing.TB, string, int) database {
 	return func(t testing.TB, addr string, connections int) database {
@@ -84,7 +89,11 @@ func standard(driver string, url func(string) string) func(testing.TB, string, i
 		require.NoError(t, err)
 		db.SetMaxOpenConns(connections)
 		db.SetMaxIdleConns(connections)
-		return sqlDatabase{sqlSession{db}, db, driver == "mysql"}
+		d := sqlDatabase{sqlSession: sqlSession{db}, db: db}
+		if driver == "mysql" {
+			d.ledger = &ledger
+		}
+		return d
 	}
 }
 
@@ -144,7 +153,7 @@ func (s sqlSession) number(ctx context.Context, query string) (n int, err error)
 type sqlDatabase struct {
 	sqlSession
 	db     *sql.DB
-	ledger bool // the server cannot be asked
+	ledger *retrysql.Ledger // nil: the server is asked
 }
 
 func (d sqlDatabase) inTx(ctx context.Context, p retry.Policy, level sql.IsolationLevel, fn func(context.Context, session) error) error {

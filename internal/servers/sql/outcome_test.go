@@ -22,6 +22,11 @@ var ledger = retrysql.Ledger{
 	Select: "SELECT void FROM outcome WHERE id = ?",
 }
 
+var postgresLedger = retrysql.Ledger{
+	Insert: "INSERT INTO outcome (id, void) VALUES ($1, $2)",
+	Select: "SELECT void FROM outcome WHERE id = $1",
+}
+
 const ledgerColumns = "id CHAR(26) PRIMARY KEY, void BOOLEAN NOT NULL, at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP"
 
 // asking is a database whose lost COMMITs are asked for.
@@ -46,8 +51,8 @@ func (a asking) inTx(ctx context.Context, p retry.Policy, level sql.IsolationLev
 		return askingPool(ctx, p, d.pool, opts, func(ctx context.Context, tx pgx.Tx) error { return fn(ctx, pgxSession{tx}) })
 	case sqlDatabase:
 		db := retrysql.AskingDB(d.db)
-		if d.ledger {
-			db = ledger.DB(d.db)
+		if d.ledger != nil {
+			db = d.ledger.DB(d.db)
 		}
 		return retrysql.InTx(ctx, p, db, &sql.TxOptions{Isolation: level}, func(ctx context.Context, tx *sql.Tx) error {
 			return fn(ctx, sqlSession{tx})
@@ -61,10 +66,6 @@ var isoLevels = map[sql.IsolationLevel]pgx.TxIsoLevel{sql.LevelDefault: "", sql.
 // TestLedgerOfPostgres: a ledger also works with a server of PostgreSQL's protocol, such as
 // CockroachDB.
 func TestLedgerOfPostgres(t *testing.T) {
-	ledger := retrysql.Ledger{
-		Insert: "INSERT INTO outcome (id, void) VALUES ($1, $2)",
-		Select: "SELECT void FROM outcome WHERE id = $1",
-	}
 	for _, v := range variants[1:3] { // of database/sql
 		t.Run(v.name, func(t *testing.T) {
 			addr := v.address(t)
@@ -74,7 +75,7 @@ func TestLedgerOfPostgres(t *testing.T) {
 			for _, test := range commitFaults {
 				p := startProxy(t, addr, v.frames, onceAtCommit(test.toServer, test.fault))
 				db := v.open(t, p.addr(), 1)
-				require.NoError(t, retrysql.InTx(t.Context(), quick, ledger.DB(db.(sqlDatabase).db), nil, func(ctx context.Context, tx *sql.Tx) error {
+				require.NoError(t, retrysql.InTx(t.Context(), quick, postgresLedger.DB(db.(sqlDatabase).db), nil, func(ctx context.Context, tx *sql.Tx) error {
 					return sqlSession{tx}.exec(ctx, "INSERT INTO lost VALUES (1)")
 				}), test.name)
 				db.Close()

@@ -26,6 +26,9 @@ type fault struct {
 	cut     cut
 	reset   bool // cut with RST instead of FIN
 	swallow bool // drop the next message from the server, then cut the connection
+	// orphan, if not nil, drops the message and closes the client's connection, but the
+	// server's only when the channel is closed.
+	orphan <-chan struct{}
 }
 
 // cut is the point at which the connection ends.
@@ -164,6 +167,12 @@ func (l *link) pass(from, to *net.TCPConn, toServer bool) {
 		}
 		f := l.proxy.plan(m)
 		time.Sleep(f.delay)
+		if f.orphan != nil {
+			_ = l.client.Close()
+			<-f.orphan
+			l.fail(false)
+			return
+		}
 		if toServer {
 			l.committing.Store(m.commit)
 			l.swallowing.Store(f.swallow || f.cut == after) // before the write: the response may precede the cut
