@@ -27,17 +27,17 @@ type call struct {
 	last   error // of the latest attempt
 	advice string
 
-	// The latest attempt.
-	sent            bool // an HTTP/2 stream was created; otherwise, nothing was sent
-	header, trailer metadata.MD
+	latest          *attempt
+	header, trailer metadata.MD // of the latest attempt
 }
 
 func (c *call) begin(ctx context.Context) context.Context {
-	c.sent, c.header, c.trailer = false, nil, nil
-	if c.failed == 0 {
-		return ctx
+	if c.failed > 0 {
+		ctx = metadata.AppendToOutgoingContext(ctx, attemptsKey, strconv.Itoa(c.failed))
 	}
-	return metadata.AppendToOutgoingContext(ctx, attemptsKey, strconv.Itoa(c.failed))
+	c.latest = &attempt{Context: ctx, connection: c.connection, strays: c.strays.Load()}
+	c.header, c.trailer = nil, nil
+	return c.latest
 }
 
 // end returns the error of an attempt for the policy: with the server's hint, and marked
@@ -56,8 +56,9 @@ func (c *call) end(err error) error {
 	default:
 		err = withRetryInfo(err)
 	}
-	refused := pushed && len(c.header) == 0
-	if !c.sent || refused && c.TrustPushback || c.mayRepeat(c.method) {
+	unsent := c.latest.unsent()
+	refused := pushed && len(c.header) == 0 && c.latest.streams.Load() == 1 // only one of several may be refused
+	if unsent || refused && c.TrustPushback || c.mayRepeat(c.method) {
 		return err
 	}
 	c.advice = "the server may have executed " + c.method + ": see Client.Repeatable"

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -59,6 +60,7 @@ func (c Client) DialOptions() []grpc.DialOption {
 		grpc.WithChainUnaryInterceptor(conn.unary),
 		grpc.WithChainStreamInterceptor(conn.stream),
 		grpc.WithDisableRetry(),
+		grpc.WithPerRPCCredentials(conn),
 	}
 }
 
@@ -69,6 +71,7 @@ type connection struct {
 	Client
 	repeatable map[string]bool // the names in Client.Repeatable
 	fault      error           // of Client.Repeatable
+	strays     atomic.Int64    // HTTP/2 streams without an attempt
 }
 
 // mayRepeat reports whether the server may execute a method, "/package.Service/Method",

@@ -25,8 +25,9 @@
 //	client := retrygrpc.Client{Policy: policy, Repeatable: []string{"shop.Catalog", "shop.Orders/Get"}}
 //	options := append(client.DialOptions(), grpc.WithTransportCredentials(creds))
 //
-// Interceptors in later options must pass the call options on. Otherwise, a call that was
-// sent looks like one that was not.
+// Interceptors in later options should pass the context and the call options on. Without
+// the options, pushbacks go unnoticed. What an interceptor sends on another connection does
+// not count as sent.
 //
 // # Information from and for the server
 //

@@ -31,7 +31,8 @@ func (u *unary) hedge(ctx context.Context, p *retry.Policy) error {
 			return nil, errOther
 		}
 		c := &unary{call: call{connection: u.connection, method: u.method, failed: failed},
-			reply: reply.ProtoReflect().New().Interface(), cc: u.cc, invoker: u.invoker, opts: withoutResults(u.opts)}
+			reply: reply.ProtoReflect().New().Interface(), cc: u.cc, invoker: u.invoker}
+		c.opts = append(withoutResults(u.opts), grpc.Peer(&c.peer))
 		mu.Lock()
 		if over { // the caller may change req
 			mu.Unlock()
@@ -54,7 +55,7 @@ func (u *unary) hedge(ctx context.Context, p *retry.Policy) error {
 }
 
 func (u *unary) use(won *unary) {
-	u.sent, u.header, u.trailer, u.err = won.sent, won.header, won.trailer, won.err
+	u.latest, u.header, u.trailer, u.err = won.latest, won.header, won.trailer, won.err
 	if reply := u.reply.(proto.Message); won.err == nil {
 		proto.Reset(reply)
 		proto.Merge(reply, won.reply.(proto.Message))

@@ -260,7 +260,6 @@ func (s *clientStream) end(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.current = nil
-	s.sent = true
 	s.header, _ = s.chosen.Header()
 	s.trailer = s.chosen.Trailer()
 	err = s.call.end(err)

@@ -26,25 +26,16 @@ type unary struct {
 	cc         *grpc.ClientConn
 	invoker    grpc.UnaryInvoker
 	opts       []grpc.CallOption
-	peer       peer.Peer
-	err        error // of the latest attempt
+	peer       peer.Peer // of a copy
+	err        error     // of the latest attempt
 }
 
 // invoke sends the call once.
 func (u *unary) invoke(ctx context.Context) error {
-	opts := append(u.opts[:len(u.opts):len(u.opts)], grpc.Peer(&u.peer), grpc.Trailer(&u.trailer))
+	opts := append(u.opts[:len(u.opts):len(u.opts)], grpc.Trailer(&u.trailer))
 	if u.TrustPushback || u.Hedge != nil {
 		opts = append(opts, grpc.Header(&u.header))
 	}
-	u.peer.Addr = noStream{}
 	u.err = u.invoker(u.begin(ctx), u.method, u.req, u.reply, u.cc, opts...)
-	u.sent = u.peer.Addr != noStream{} // grpc sets the peer as soon as an HTTP/2 stream exists
 	return u.err
 }
-
-// noStream is the address of a peer that grpc has not set. It is not nil, which is what a
-// net.Conn may return.
-type noStream struct{}
-
-func (noStream) Network() string { return "" }
-func (noStream) String() string  { return "" }
