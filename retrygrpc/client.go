@@ -2,7 +2,6 @@ package retrygrpc
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -113,12 +112,21 @@ func withClassifier(p retry.Policy) retry.Policy {
 	return p
 }
 
-// policyOf returns the last policy among a call's options, or the connection's.
-func (c *connection) policyOf(opts []grpc.CallOption) *retry.Policy {
-	for _, o := range slices.Backward(opts) {
-		if o, ok := o.(callPolicy); ok {
-			return o.policy
+// split returns what the options of a call say about the call itself: its policy, which is
+// the last one or the connection's, and the functions of grpc.OnFinish, which grpc-go would
+// call for every attempt. The rest is for the attempts.
+func (c *connection) split(opts []grpc.CallOption) (p *retry.Policy, finish func(error), rest []grpc.CallOption) {
+	p, finish, rest = &c.Policy, func(error) {}, make([]grpc.CallOption, 0, len(opts)+2)
+	for _, o := range opts {
+		switch o := o.(type) {
+		case callPolicy:
+			p = o.policy
+		case grpc.OnFinishCallOption:
+			earlier := finish
+			finish = func(err error) { earlier(err); o.OnFinish(err) }
+		default:
+			rest = append(rest, o)
 		}
 	}
-	return &c.Policy
+	return p, finish, rest
 }

@@ -32,7 +32,7 @@ func (u *unary) hedge(ctx context.Context, p *retry.Policy) error {
 		}
 		c := &unary{call: call{connection: u.connection, method: u.method, failed: failed},
 			reply: reply.ProtoReflect().New().Interface(), cc: u.cc, invoker: u.invoker}
-		c.opts = append(withoutResults(u.opts), grpc.Peer(&c.peer))
+		c.setOptions(append(withoutResults(u.opts), grpc.Peer(&c.peer)))
 		mu.Lock()
 		if over { // the caller may change req
 			mu.Unlock()
@@ -76,7 +76,7 @@ func (u *unary) use(won *unary) {
 func withoutResults(opts []grpc.CallOption) (rest []grpc.CallOption) {
 	for _, o := range opts {
 		switch o.(type) {
-		case grpc.HeaderCallOption, grpc.TrailerCallOption, grpc.PeerCallOption, grpc.OnFinishCallOption:
+		case grpc.HeaderCallOption, grpc.TrailerCallOption, grpc.PeerCallOption:
 		default:
 			rest = append(rest, o)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,14 +22,16 @@ func (c *connection) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc
 	if c.fault != nil {
 		return nil, c.fault
 	}
+	p, finish, opts := c.split(opts)
 	s := &clientStream{
-		call: call{connection: c, method: method}, ctx: ctx, policy: *c.policyOf(opts),
+		call: call{connection: c, method: method}, ctx: ctx, policy: *p, finish: finish,
 		requests: requests{many: desc.ClientStreams},
 		target:   make(chan any), settled: make(chan struct{}),
 	}
 	s.timeout, s.policy.AttemptTimeout = s.policy.AttemptTimeout, 0 // it would end an open stream
 	s.open = func(ctx context.Context) (grpc.ClientStream, error) {
-		return streamer(ctx, desc, cc, method, opts...)
+		s.ending = new(ending)
+		return streamer(ctx, desc, cc, method, append(slices.Clip(opts), grpc.OnFinish(s.ending.end))...)
 	}
 	s.changed.L = &s.mu
 	if !desc.ClientStreams {
@@ -59,7 +62,8 @@ type clientStream struct {
 	policy  retry.Policy
 	timeout time.Duration // Policy.AttemptTimeout
 	open    func(context.Context) (grpc.ClientStream, error)
-	target  chan any // the message for the first RecvMsg to fill, or nil to receive the headers
+	finish  func(error) // called once, when the call is finished
+	target  chan any    // the message for the first RecvMsg to fill, or nil to receive the headers
 
 	mu       sync.Mutex // held while a request is sent
 	changed  sync.Cond  // current was set, or the attempts are over
@@ -71,6 +75,7 @@ type clientStream struct {
 	asked   bool // a message or nil was received from target
 	message any
 	cancel  context.CancelFunc // cancels the current attempt
+	ending  *ending            // of the current attempt
 
 	settled  chan struct{} // closed when the attempts are over and the fields below are set
 	chosen   grpc.ClientStream
@@ -244,6 +249,11 @@ func (s *clientStream) conclude() {
 	if s.panicked = recover(); s.panicked != nil {
 		s.err = status.Error(codes.Internal, "a function of the policy panicked")
 	}
+	if s.err != nil {
+		s.finish(s.err)
+	} else {
+		s.ending.then(s.finish)
+	}
 	close(s.settled)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -354,4 +364,30 @@ func (s *clientStream) receive() error {
 		return nil
 	}
 	return s.first
+}
+
+// An ending passes the error with which grpc-go finishes a stream to a function.
+type ending struct {
+	mu    sync.Mutex
+	ended bool
+	err   error
+	f     func(error)
+}
+
+func (e *ending) end(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ended, e.err = true, err; e.f != nil {
+		e.f(err)
+		e.f = nil // an interceptor may use more than one stream
+	}
+}
+
+func (e *ending) then(f func(error)) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.f = f; e.ended {
+		f(e.err)
+		e.f = nil
+	}
 }

@@ -2,6 +2,7 @@ package retrygrpc
 
 import (
 	"context"
+	"slices"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/peer"
@@ -13,10 +14,13 @@ func (c *connection) unary(ctx context.Context, method string, req, reply any, c
 	if c.fault != nil {
 		return c.fault
 	}
-	u := &unary{call: call{connection: c, method: method}, req: req, reply: reply, cc: cc, invoker: invoker, opts: opts}
-	p := c.policyOf(opts)
+	p, finish, opts := c.split(opts)
+	u := &unary{call: call{connection: c, method: method}, req: req, reply: reply, cc: cc, invoker: invoker}
+	u.setOptions(opts)
 	err := retry.Do(ctx, *p, func(ctx context.Context) error { return u.end(u.hedge(ctx, p)) })
-	return u.outcome(ctx, err)
+	err = u.outcome(ctx, err)
+	finish(err)
+	return err
 }
 
 // A unary is a unary call, or a copy of one.
@@ -30,12 +34,17 @@ type unary struct {
 	err        error     // of the latest attempt
 }
 
-// invoke sends the call once.
-func (u *unary) invoke(ctx context.Context) error {
-	opts := append(u.opts[:len(u.opts):len(u.opts)], grpc.Trailer(&u.trailer))
+// setOptions adds options that receive what an attempt ends with.
+func (u *unary) setOptions(opts []grpc.CallOption) {
+	opts = append(opts, grpc.Trailer(&u.trailer))
 	if u.TrustPushback || u.Hedge != nil {
 		opts = append(opts, grpc.Header(&u.header))
 	}
-	u.err = u.invoker(u.begin(ctx), u.method, u.req, u.reply, u.cc, opts...)
+	u.opts = slices.Clip(opts)
+}
+
+// invoke sends the call once.
+func (u *unary) invoke(ctx context.Context) error {
+	u.err = u.invoker(u.begin(ctx), u.method, u.req, u.reply, u.cc, u.opts...)
 	return u.err
 }
