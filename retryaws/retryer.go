@@ -32,7 +32,7 @@ type Retryer struct {
 
 // New returns a Retryer for p, or an error that matches [retry.ErrInvalid] if p
 // is invalid or sets a field that works only with [WithPolicy]: MaxElapsed,
-// AttemptTimeout, Clock, OnAttempt, OnRetry or OnGiveUp.
+// AttemptTimeout, Clock or Hooks.
 //
 // Differences from [retry.Do]:
 //

@@ -40,9 +40,8 @@ func (c *call) Value(key any) any {
 }
 
 // InfoFrom returns the Info of the request to which ctx belongs, where ctx is the
-// context passed to the Policy's OnAttempt, OnRetry or OnGiveUp. Attempt and Status are
-// those of the current or latest attempt. ok is false if ctx does not belong to a
-// Transport's call.
+// context passed to the Policy's Hooks. Attempt and Status are those of the current or
+// latest attempt. ok is false if ctx does not belong to a Transport's call.
 func InfoFrom(ctx context.Context) (info Info, ok bool) {
 	if c, ok := ctx.Value(infoKey{}).(*call); ok {
 		return c.info(), true

@@ -64,7 +64,7 @@
 //     Budget if messages must outlast an outage. A Budget is local to the process. When a
 //     redelivered message succeeds, the Budget is refilled as after a transient failure,
 //     because another worker may have handled the failure.
-//   - OnAttempt, OnRetry, OnGiveUp: as in Do. Attempt.Number is the delivery number,
+//   - Hooks: as in Do. Attempt.Number is the delivery number,
 //     Attempt.Waited is the policy's delay before that delivery, without hints, and
 //     Error.Elapsed is the age of the message. OnGiveUp is called after the dead letter
 //     is stored.
