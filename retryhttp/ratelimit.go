@@ -48,10 +48,10 @@ var families = [...][]string{
 func familyLimits(family []string, h http.Header, now time.Time) limits {
 	var found limits
 	for _, name := range family {
-		remaining := h.Get(strings.Replace(name, "*", "Remaining", 1))
+		remaining := first(h, strings.Replace(name, "*", "Remaining", 1))
 		for _, header := range [...]string{"Reset-After", "Reset"} {
-			if reset, ok := parseReset(strings.TrimSpace(h.Get(strings.Replace(name, "*", header, 1))), now); ok {
-				found = append(found, limit{strings.TrimSpace(remaining) == "0", reset})
+			if reset, ok := parseReset(first(h, strings.Replace(name, "*", header, 1)), now); ok {
+				found = append(found, limit{remaining == "0", reset})
 				break
 			}
 		}
@@ -87,52 +87,69 @@ func parseReset(value string, now time.Time) (time.Duration, bool) {
 // upper bound.
 func rateLimit(h http.Header) limits {
 	var found limits
-	members := members(h["Ratelimit"])
-	dictionary := map[string]string{}
-	for _, m := range members {
-		key, value, _ := strings.Cut(m.item, "=")
-		dictionary[key] = value
-		reset, ok := parseNumber(m.params["t"], time.Second)
+	var windows map[string]string // read once, if needed
+	var remaining, reset string   // of a dictionary
+	for _, m := range members(lines(h, "Ratelimit")) {
+		switch key, value, _ := strings.Cut(m.item, "="); key {
+		case "remaining":
+			remaining = value
+		case "reset":
+			reset = value
+		}
+		wait, ok := parseNumber(m.param("t"), time.Second)
 		if !ok {
-			reset, ok = policyWindow(h, m.item)
+			if windows == nil {
+				windows = policyWindows(h)
+			}
+			wait, ok = parseNumber(windows[m.item], time.Second)
 		}
 		if ok {
-			found = append(found, limit{m.params["r"] == "0", reset})
+			found = append(found, limit{m.param("r") == "0", wait})
 		}
 	}
-	if reset, ok := parseNumber(dictionary["reset"], time.Second); ok {
-		return limits{{dictionary["remaining"] == "0", reset}}
+	if wait, ok := parseNumber(reset, time.Second); ok {
+		return limits{{remaining == "0", wait}}
 	}
 	return found
 }
 
-func policyWindow(h http.Header, name string) (time.Duration, bool) {
-	for _, policy := range members(h["Ratelimit-Policy"]) {
-		if policy.item == name && strings.HasPrefix(name, `"`) {
-			return parseNumber(policy.params["w"], time.Second)
+// policyWindows returns the windows of the policies by their names, which are strings.
+func policyWindows(h http.Header) map[string]string {
+	windows := map[string]string{}
+	for _, policy := range slices.Backward(members(lines(h, "Ratelimit-Policy"))) { // the first of a name is used
+		if strings.HasPrefix(policy.item, `"`) {
+			windows[policy.item] = policy.param("w")
 		}
 	}
-	return 0, false
+	return windows
 }
 
 // A member is a member of a list or dictionary in a structured field (RFC 9651).
 type member struct {
-	item   string // as it is written, in a dictionary with its key
-	params map[string]string
+	item   string   // as it is written, in a dictionary with its key
+	params []string // key=value
+}
+
+// param returns the value of a parameter, or "". The last one of a name is used.
+func (m member) param(key string) string {
+	for _, param := range slices.Backward(m.params) {
+		if name, value, _ := strings.Cut(param, "="); name == key {
+			return value
+		}
+	}
+	return ""
 }
 
 // members reads the lines of a field. It does not check the syntax of items that the
 // RateLimit fields do not need, and returns nil if a string does not end.
 func members(lines []string) []member {
+	if len(lines) == 0 {
+		return nil
+	}
 	var found []member
 	for _, text := range split(strings.Join(lines, ","), ',') {
 		parts := split(text, ';')
-		m := member{parts[0], map[string]string{}}
-		for _, param := range parts[1:] {
-			key, value, _ := strings.Cut(param, "=")
-			m.params[key] = value
-		}
-		found = append(found, m)
+		found = append(found, member{parts[0], parts[1:]})
 	}
 	return found
 }

@@ -40,12 +40,14 @@ import (
 // means more than 31 years is read as a time since 1970, in the header's unit. The
 // policy's [retry.HintRule] decides how much of a long wait is honored.
 //
+// A header whose values together have more than 8 KiB is ignored.
+//
 // Dates and times are relative to the Date of the response, so the clocks of client and
 // server need not agree. Without a Date, they are relative to now. A time in the past
 // means no wait.
 func RetryAfter(resp *http.Response, now time.Time) time.Duration {
 	h := resp.Header
-	if date, err := http.ParseTime(h.Get("Date")); err == nil {
+	if date, err := http.ParseTime(first(h, "Date")); err == nil {
 		now = date
 	}
 	for _, field := range [...]struct {
@@ -57,7 +59,7 @@ func RetryAfter(resp *http.Response, now time.Time) time.Duration {
 		{"X-Ms-Retry-After-Ms", time.Millisecond},
 		{"Retry-After", time.Second},
 	} {
-		if wait, ok := longest(h[field.name], field.unit, now); ok {
+		if wait, ok := longest(lines(h, field.name), field.unit, now); ok {
 			return wait
 		}
 	}
@@ -71,6 +73,28 @@ func RetryAfter(resp *http.Response, now time.Time) time.Duration {
 		}
 	}
 	return 0
+}
+
+// maxField is the length of the longest header that is read.
+const maxField = 8 << 10
+
+// lines returns the values of a header, or nil if they are too long.
+func lines(h http.Header, name string) []string {
+	size := 0
+	for _, line := range h[name] {
+		if size += len(line) + len(","); size > maxField {
+			return nil
+		}
+	}
+	return h[name]
+}
+
+// first returns the first value of a header, without space around it, or "".
+func first(h http.Header, name string) string {
+	if lines := lines(h, name); len(lines) > 0 {
+		return strings.TrimSpace(lines[0])
+	}
+	return ""
 }
 
 func longest(lines []string, unit time.Duration, now time.Time) (wait time.Duration, found bool) {
@@ -95,10 +119,11 @@ func parseWait(value string, unit time.Duration, now time.Time) (time.Duration, 
 		}
 		return wait, true
 	}
-	if at, err := http.ParseTime(value); err == nil && unit == time.Second {
-		return max(0, at.Sub(now)), true
+	if unit != time.Second || value == "" {
+		return 0, false
 	}
-	return 0, false
+	at, err := http.ParseTime(value)
+	return max(0, at.Sub(now)), err == nil
 }
 
 // parseNumber reads digits, with an optional dot and plus sign. Other forms that

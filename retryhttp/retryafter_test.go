@@ -1,8 +1,10 @@
 package retryhttp_test
 
 import (
+	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/test/linear"
 	"github.com/gobackoff/retry/retryhttp"
 	"github.com/gobackoff/retry/retrytest"
 )
@@ -287,4 +290,72 @@ func TestHints(t *testing.T) {
 		assert.GreaterOrEqual(t, clock.Waits()[0], 10*time.Second)
 		assert.LessOrEqual(t, clock.Waits()[0], 11*time.Second)
 	})
+}
+
+func TestRetryAfterIsBounded(t *testing.T) {
+	value := "7" + strings.Repeat(", 0", 2729) // 8 KiB - 4
+	for _, field := range []string{"Retry-After: ", `RateLimit: "a";r=0;t=`} {
+		of := func(value string) time.Duration {
+			return retryhttp.RetryAfter(&http.Response{StatusCode: 429, Header: header([]string{field + value})}, exampleTime)
+		}
+		assert.Equal(t, 7*time.Second, of("7"))
+		assert.Zero(t, of("7"+strings.Repeat(", 0", 3000)))
+	}
+	at := func(values ...string) time.Duration {
+		return retryhttp.RetryAfter(&http.Response{Header: http.Header{"Retry-After": values}}, exampleTime)
+	}
+	assert.Equal(t, 7*time.Second, at(value, "00"))
+	assert.Zero(t, at(value, "000"), "the values together, and a comma between them, are one byte too long")
+}
+
+// TestRetryAfterIsLinear: what a server sends cannot keep a client busy.
+func TestRetryAfterIsLinear(t *testing.T) {
+	numbered := func(format string) func(int) []string {
+		return func(size int) []string {
+			var text strings.Builder
+			for i := 0; text.Len() < size; i++ {
+				fmt.Fprintf(&text, format, i)
+			}
+			return []string{text.String()}
+		}
+	}
+	repeated := func(text string) func(int) []string {
+		return func(size int) []string { return []string{strings.Repeat(text, size/len(text))} }
+	}
+	for name, lines := range map[string]func(size int) []string{
+		"members":            numbered(`"%x",`),
+		"empty members":      repeated(","),
+		"empty strings":      repeated(`"",`),
+		"parameters":         numbered(`;p%x=1`),
+		"the same parameter": func(size int) []string { return []string{`"a"` + strings.Repeat(";r", size/2)} },
+		"keys":               numbered("k%x=1,"),
+		"quotes":             repeated(`"`),
+		"backslashes":        func(size int) []string { return []string{`"` + strings.Repeat(`\`, size)} },
+		"escaped quotes":     func(size int) []string { return []string{`"` + strings.Repeat(`\"`, size/2) + `"`} },
+		"spaces":             func(size int) []string { return []string{"1" + strings.Repeat(" ", size) + "x"} },
+		"digits":             repeated("7"),
+		"fraction":           func(size int) []string { return []string{"0." + strings.Repeat("7", size)} },
+		"duration":           repeated("1h"),
+		"dates":              repeated("Mon, 02 Nov 2026 12:00:30 GMT, "),
+		"date and fraction":  func(size int) []string { return []string{"2026-11-02T12:00:30." + strings.Repeat("7", size) + "Z"} },
+		"lines":              func(size int) []string { return slices.Repeat([]string{"x,"}, size/2) },
+		"empty lines":        func(size int) []string { return make([]string, size) },
+	} {
+		fields := []string{
+			"Date", "X-Amz-Retry-After", "Retry-After-Ms", "X-Ms-Retry-After-Ms", "Retry-After", "Ratelimit", "Ratelimit-Policy",
+			"Ratelimit-Reset", "X-Ratelimit-Reset", "X-Ratelimit-Reset-After", "X-Ratelimit-Remaining", "X-Ratelimit-Reset-Tokens",
+			"Anthropic-Ratelimit-Tokens-Reset", "X-Should-Retry",
+		}
+		t.Run(name, func(t *testing.T) {
+			for _, size := range []int{8000, 1 << 20} { // the longest field that is read, and one that is not
+				linear.Check(t, size, func(size int) func() {
+					h, values := http.Header{}, lines(size)
+					for _, field := range fields {
+						h[field] = values
+					}
+					return func() { _ = retryhttp.CheckStatus(&http.Response{StatusCode: 429, Header: h}) }
+				})
+			}
+		})
+	}
 }

@@ -65,7 +65,7 @@ func (e *StatusError) RetryAfter() time.Duration { return e.after }
 func (e *StatusError) verdict() error {
 	h := e.Response.Header
 	for _, name := range [...]string{"X-Should-Retry", "Stripe-Should-Retry"} {
-		switch said := strings.TrimSpace(h.Get(name)); {
+		switch said := first(h, name); {
 		case strings.EqualFold(said, "false"):
 			return overridingError{e, false}
 		case strings.EqualFold(said, "true") && !isThrottling(e.Response):
@@ -92,7 +92,7 @@ func isThrottling(resp *http.Response) bool {
 		return true
 	case http.StatusForbidden:
 		h := resp.Header
-		return h.Get("Retry-After") != "" || strings.TrimSpace(h.Get("X-Ratelimit-Remaining")) == "0"
+		return h.Get("Retry-After") != "" || first(h, "X-Ratelimit-Remaining") == "0"
 	}
 	return false
 }

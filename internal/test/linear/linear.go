@@ -1,0 +1,32 @@
+// Package linear checks that reading a peer's words takes time linear in their length.
+package linear
+
+import (
+	"testing"
+	"time"
+)
+
+// Check fails the test if what prepare returns takes more than 100 ms for input of size
+// bytes, or more than 15 times as long as for a tenth of them. Each is run until it is fast
+// enough, at most 20 times, because the machine may be busy.
+func Check(t *testing.T, size int, prepare func(size int) (run func())) {
+	t.Helper()
+	const limit = 100 * time.Millisecond
+	small, large := prepare(size/10), prepare(size)
+	small() // allocates what is made once
+	short, long := time.Hour, time.Hour
+	for start := time.Now(); time.Since(start) < 20*time.Second; {
+		short, long = min(short, duration(small)), min(long, duration(large))
+		// Below a millisecond, the ratio says nothing.
+		if long <= limit && long <= 15*max(short, time.Millisecond) {
+			return
+		}
+	}
+	t.Errorf("%d bytes take %v, %d bytes take %v", size/10, short, size, long)
+}
+
+func duration(run func()) time.Duration {
+	start := time.Now()
+	run()
+	return time.Since(start)
+}
