@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
@@ -53,8 +52,6 @@ func (c *call) end(err error) error {
 		return retry.Permanent(err)
 	case pushed:
 		err = &hinted{err, wait}
-	default:
-		err = withRetryInfo(err)
 	}
 	unsent := c.latest.unsent()
 	refused := pushed && len(c.header) == 0 && c.latest.streams.Load() == 1 // only one of several may be refused
@@ -89,17 +86,6 @@ type hinted struct {
 
 func (h *hinted) Unwrap() error             { return h.error }
 func (h *hinted) RetryAfter() time.Duration { return h.wait }
-
-func withRetryInfo(err error) error {
-	if s, ok := status.FromError(err); ok {
-		for _, detail := range s.Details() {
-			if info, ok := detail.(*errdetails.RetryInfo); ok {
-				return &hinted{err, info.GetRetryDelay().AsDuration()}
-			}
-		}
-	}
-	return err
-}
 
 type gaveUp struct {
 	err    *retry.Error

@@ -56,13 +56,16 @@ func hint(v reflect.Value) time.Duration {
 	return time.Duration(n)
 }
 
-// retryInfo returns the retry_delay of the google.rpc.RetryInfo in the details of an
+// maxDetails is the number of details of an error that are looked at.
+const maxDetails = 32
+
+// retryInfo returns the retry_delay of the google.rpc.RetryInfo in the first details of an
 // error: messages of type google.protobuf.Any, which Connect keeps in a field.
 func retryInfo(details reflect.Value) time.Duration {
 	if details.Kind() != reflect.Slice {
 		return 0
 	}
-	for i := range details.Len() {
+	for i := range min(details.Len(), maxDetails) {
 		message := details.Index(i)
 		if inner := field(message, "pbAny"); inner.IsValid() {
 			message = inner

@@ -7,8 +7,8 @@ import (
 )
 
 // Check fails the test if what prepare returns takes more than 100 ms for input of size
-// bytes, or more than 15 times as long as for a tenth of them. Each is run until it is fast
-// enough, at most 20 times, because the machine may be busy.
+// bytes, or more than 15 times as long as for a tenth of them. The fastest of several runs
+// counts, because the machine may be busy.
 func Check(t *testing.T, size int, prepare func(size int) (run func())) {
 	t.Helper()
 	const limit = 100 * time.Millisecond
