@@ -184,11 +184,11 @@ func (c *call) continueBody(ctx, limited context.Context) error {
 
 // matches reports whether resp is the rest of the body, whose length it notes.
 func (b *resumedBody) matches(resp *http.Response) bool {
-	var first, last int64
+	var start, end int64
 	var total string
-	read, _ := fmt.Sscanf(resp.Header.Get("Content-Range"), "bytes %d-%d/%s", &first, &last, &total)
+	read, _ := fmt.Sscanf(first(resp.Header, "Content-Range"), "bytes %d-%d/%s", &start, &end, &total)
 	etag := resp.Header.Get("Etag")
-	if read < 3 || first != b.offset || resp.StatusCode != http.StatusPartialContent || etag != "" && etag != b.etag {
+	if read < 3 || start != b.offset || resp.StatusCode != http.StatusPartialContent || etag != "" && etag != b.etag {
 		return false
 	}
 	n, err := strconv.ParseInt(total, 10, 64)

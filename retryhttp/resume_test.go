@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/test/linear"
 	"github.com/gobackoff/retry/retryhttp"
 )
 
@@ -469,4 +470,33 @@ func (r noEmptyReads) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
 	assert.True(r.t, n > 0 || err != nil)
 	return n, err
+}
+
+func TestContentRangeIsReadInLinearTime(t *testing.T) {
+	for name, hostile := range map[string]func(size int) string{
+		"spaces": func(size int) string { return "bytes " + strings.Repeat(" ", size) },
+		"digits": func(size int) string { return "bytes " + strings.Repeat("0", size) + "1-5/6" },
+		"total":  func(size int) string { return "bytes 1-5/" + strings.Repeat("0", size) + "6" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			linear.Check(t, 1<<20, func(size int) func() {
+				value := hostile(size)
+				base := roundTripper(func(req *http.Request) (*http.Response, error) {
+					h := http.Header{"Etag": {`"1"`}, "Content-Range": {value}}
+					resp := &http.Response{StatusCode: 206, Header: h, Body: io.NopCloser(strings.NewReader("2")), ContentLength: 6, Request: req}
+					if req.Header.Get("Range") == "" {
+						resp.StatusCode = 200
+					}
+					return resp, nil
+				})
+				client := &http.Client{Transport: &retryhttp.Transport{Base: base, Policy: quick(), Resume: true}}
+				return func() {
+					resp, err := client.Get("http://example.com/")
+					require.NoError(t, err)
+					content, _ := io.ReadAll(resp.Body)
+					assert.Equal(t, "2", string(content[:1]))
+				}
+			})
+		})
+	}
 }
