@@ -15,7 +15,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"mime"
 	"net/http"
 	"slices"
 	"strings"
@@ -43,7 +42,8 @@ const maxBody = 32 << 10
 // with partial results, or with an error that has a path, is a success. If no retry follows, the caller gets the last
 // response without an error, even if its status is 200, and must still read its body.
 func Check(resp *http.Response, peek func(n int) ([]byte, error)) error {
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";") // its parameters may be many
+	kind = strings.ToLower(strings.TrimSpace(kind))
 	var body []byte
 	var failed bool
 	switch {

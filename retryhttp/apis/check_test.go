@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/test/linear"
 	"github.com/gobackoff/retry/retryhttp"
 	"github.com/gobackoff/retry/retryhttp/apis"
 	"github.com/gobackoff/retry/retrytest"
@@ -266,4 +267,83 @@ func FuzzCheck(f *testing.F) {
 			assert.GreaterOrEqual(t, v.Hint, time.Duration(0))
 		}
 	})
+}
+
+// fill returns texts of about size bytes.
+func fill(before, repeated, after string) func(size int) string {
+	return func(size int) string {
+		return before + strings.Repeat(repeated, max(0, size-len(before)-len(after))/len(repeated)) + after
+	}
+}
+
+// TestCheckIsLinear: what a server sends cannot keep a client busy.
+func TestCheckIsLinear(t *testing.T) {
+	for name, body := range map[string]func(size int) string{
+		"errors":           fill(`{"errors":[{}`, `,{}`, `]}`),
+		"codes":            fill(`{"errors":[{}`, `,{"code":"x"}`, `]}`),
+		"waits":            fill(`{"errors":[{}`, `,{"retry_after":"x"}`, `]}`),
+		"keys":             fill(`{"errors":[{"":1`, `,"":1`, `}]}`),
+		"nested errors":    fill(``, `{"error":`, ``),
+		"lists":            fill(`{"errors":`, `[`, ``),
+		"digits":           fill(`{"error":{"retry_after":`, `7`, `}}`),
+		"long wait":        fill(`{"error":{"retry_after":"`, `7`, `"}}`),
+		"long code":        fill(`{"error":{"code":"`, `perda`, `"}}`),
+		"message":          fill(`{"error":{"message":"`, `try again in `, `"}}`),
+		"message of words": fill(`{"error":{"message":"try again in `, `1 `, `"}}`),
+		"quotes":           fill(`{"error":"`, `"`, `}`),
+		"backslashes":      fill(`{"error":"`, `\`, `"}`),
+		"escapes":          fill(`{"error":"`, `\u0001`, `"}`),
+		"spaces":           fill(``, ` `, `{}`),
+		"events":           fill(``, "event: ping\ndata: {}\n\n", ""),
+		"lines of data":    fill("", "data: {\"type\":\"ping\"}\n", ""),
+		"empty lines":      fill("", "\n", ""),
+		"one line":         fill("data: ", "x", ""),
+		"a line of pings":  fill("data: ", `"type":"ping`, "\n"),
+		"a line of errors": fill("data: {\"error\"", `"type":"error"`, "\n"),
+	} {
+		for _, kind := range []string{"application/json", "text/event-stream"} {
+			for _, size := range []int{32 << 10, 1 << 20} { // the longest body that is read, and one that is not
+				t.Run(fmt.Sprint(name, " ", kind, " ", size), func(t *testing.T) {
+					linear.Check(t, size, func(size int) func() {
+						text := body(size)
+						return func() {
+							resp := &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(text))}
+							if kind == "application/json" {
+								resp.StatusCode = 429
+							}
+							transport := &retryhttp.Transport{Check: apis.Check, Policy: retry.Policy{MaxAttempts: 1}}
+							transport.Base = roundTripper(func(*http.Request) (*http.Response, error) { return resp, nil })
+							req, err := http.NewRequest("GET", "http://api.example/", nil)
+							require.NoError(t, err)
+							_, err = transport.RoundTrip(req)
+							require.NoError(t, err)
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+func TestContentTypeIsReadInLinearTime(t *testing.T) {
+	for name, kind := range map[string]func(size int) string{
+		"parameters": func(size int) string {
+			text := []byte("application/json")
+			for i := 0; len(text) < size; i++ {
+				text = fmt.Appendf(text, ";p%x=1", i)
+			}
+			return string(text)
+		},
+		"parts":   fill("application/json; ", "a*0*=''x; ", ""),
+		"spaces":  fill("application/json; ", " ", "x"),
+		"letters": fill("", "J", ""),
+		"slashes": fill("application/json; a=\"", "\\\\", "\""),
+	} {
+		t.Run(name, func(t *testing.T) {
+			linear.Check(t, 1<<20, func(size int) func() {
+				resp := &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {kind(size)}}}
+				return func() { assert.NoError(t, apis.Check(resp, func(int) ([]byte, error) { return nil, nil })) }
+			})
+		})
+	}
 }
