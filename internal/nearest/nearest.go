@@ -7,6 +7,9 @@ package nearest
 func Name(typed string, known []string) string {
 	best, least := "", len(typed)/3+2
 	for _, name := range known {
+		if len(typed)-len(name) >= least { // a distance is at least that; typed may be very long
+			continue
+		}
 		if d := distance(typed, name); d < least {
 			best, least = name, d
 		}

@@ -1,27 +1,24 @@
-package nearest_test
+package nearest
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/gobackoff/retry/internal/nearest"
+	"github.com/gobackoff/retry/internal/test/linear"
 )
 
 func TestName(t *testing.T) {
-	known := []string{"standard", "none", "full", "fibonacci", "linear", "-q", ""}
+	known := []string{"attempts", "elapsed", "cap"}
 	for typed, want := range map[string]string{
-		"full":      "full",
-		"ful":       "full",
-		"fulll":     "full",
-		"fibonaci":  "fibonacci",
-		"linaer":    "linear", // two exchanged letters are two replacements
-		"standrad":  "standard",
-		"nine":      "none",
-		"quadratic": "",
-		"xyz":       "",
+		"attempts": "attempts", "attempt": "attempts", "atempts": "attempts", "attemptsss": "attempts",
+		"elapse": "elapsed", "ca": "cap", "cpa": "cap", "caps": "cap", "": "", "timeout": "", "capcap": "cap",
 	} {
-		assert.Equal(t, want, nearest.Name(typed, known), typed)
+		assert.Equal(t, want, Name(typed, known), typed)
 	}
-	assert.Empty(t, nearest.Name("full", nil))
+	linear.Check(t, 1<<20, func(size int) func() {
+		typed := strings.Repeat("cap", size/3)
+		return func() { assert.Empty(t, Name(typed, known)) }
+	})
 }
