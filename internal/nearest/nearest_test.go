@@ -1,4 +1,4 @@
-package nearest
+package nearest_test
 
 import (
 	"strings"
@@ -6,19 +6,31 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/gobackoff/retry/internal/nearest"
 	"github.com/gobackoff/retry/internal/test/linear"
 )
 
 func TestName(t *testing.T) {
-	known := []string{"attempts", "elapsed", "cap"}
+	known := []string{"standard", "none", "full", "fibonacci", "linear", "-q", ""}
 	for typed, want := range map[string]string{
-		"attempts": "attempts", "attempt": "attempts", "atempts": "attempts", "attemptsss": "attempts",
-		"elapse": "elapsed", "ca": "cap", "cpa": "cap", "caps": "cap", "": "", "timeout": "", "capcap": "cap",
+		"full":      "full",
+		"ful":       "full",
+		"fulll":     "full",
+		"fibonaci":  "fibonacci",
+		"linaer":    "linear", // two exchanged letters are two replacements
+		"standrad":  "standard",
+		"nine":      "none",
+		"quadratic": "",
+		"xyz":       "",
 	} {
-		assert.Equal(t, want, Name(typed, known), typed)
+		assert.Equal(t, want, nearest.Name(typed, known), typed)
 	}
+	assert.Empty(t, nearest.Name("full", nil))
+}
+
+func TestNameIsLinear(t *testing.T) {
 	linear.Check(t, 1<<20, func(size int) func() {
 		typed := strings.Repeat("cap", size/3)
-		return func() { assert.Empty(t, Name(typed, known)) }
+		return func() { assert.Empty(t, nearest.Name(typed, []string{"attempts", "elapsed", "cap"})) }
 	})
 }
