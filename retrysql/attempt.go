@@ -26,6 +26,8 @@ type attempt struct {
 	unfollow func() (ended bool)
 
 	tx               any
+	tells            bool // the driver knows the status of tx
+	readOnly         bool // opts of InTx said so
 	commit, rollback func(context.Context) error
 	pool             pool // of the transaction's connection; nil if it has none, or none is known
 	outcome          outcomeQuery
@@ -87,19 +89,51 @@ func (a *attempt) undo() error {
 	return a.rollback(ctx)
 }
 
-// leave rolls back after an attempt failed with err before COMMIT. If the server accepts no
-// writes, its connection is closed, so that the next attempt may reach another server.
-func (a *attempt) leave(err error) error {
-	if !readOnly(err) {
+// leave rolls back after an attempt failed before COMMIT. If failover, its connection is
+// closed, so that the next attempt may reach another server, which accepts writes.
+func (a *attempt) leave(failover bool) error {
+	if !failover {
 		return a.undo()
 	}
 	defer a.dropIdle()
-	closed := a.closeConn()
+	conn, ok := a.conn().(interface{ Close(context.Context) error })
+	closed := ok && conn.Close(a.life) == nil
 	cause := a.undo() // also returns a closed connection to its pool
 	if closed && !hasEnded(cause) {
 		return nil
 	}
 	return cause
+}
+
+// beganReadOnly reports whether the transaction itself, rather than its server, accepts no
+// writes. PostgreSQL reports the two parameters since version 14.
+func (a *attempt) beganReadOnly() bool {
+	if a.readOnly {
+		return true
+	}
+	conn, ok := call(a.conn(), "PgConn").(interface{ ParameterStatus(string) string })
+	return ok && conn.ParameterStatus("in_hot_standby") == "off" && conn.ParameterStatus("default_transaction_read_only") == "off"
+}
+
+// conn returns the connection of a transaction that has a method Conn like that of pgx.Tx,
+// or nil. After fn has ended the transaction, the connection may serve others.
+func (a *attempt) conn() any {
+	if statusOf(a.tx) == statusEnded {
+		return nil
+	}
+	return call(a.tx, "Conn")
+}
+
+// call returns the result of a method without parameters, or nil if v has none.
+func call(v any, name string) any {
+	if v == nil {
+		return nil
+	}
+	method := reflect.ValueOf(v).MethodByName(name)
+	if !method.IsValid() || method.Type().NumIn() != 0 || method.Type().NumOut() != 1 {
+		return nil
+	}
+	return method.Call(nil)[0].Interface()
 }
 
 func readOnly(err error) bool {
@@ -109,17 +143,6 @@ func readOnly(err error) bool {
 		}
 	}
 	return false
-}
-
-// closeConn closes the connection of a transaction that has a method Conn like that of
-// pgx.Tx, and reports whether it did.
-func (a *attempt) closeConn() bool {
-	method := reflect.ValueOf(a.tx).MethodByName("Conn")
-	if !method.IsValid() || method.Type().NumIn() != 0 || method.Type().NumOut() != 1 {
-		return false
-	}
-	conn, ok := method.Call(nil)[0].Interface().(interface{ Close(context.Context) error })
-	return ok && conn.Close(a.life) == nil
 }
 
 // pool is a [*sql.DB].

@@ -65,10 +65,16 @@
 // appending to a slice outside fn, statements that commit implicitly (such as DDL in MySQL).
 //
 // fn must use tx for all its statements: a statement on db would take a second
-// connection, and would wait forever if the pool has only one. fn must not end tx, even
-// with a deferred tx.Rollback: the outcome would be unknown, and the call would end with
-// [retry.ErrUnrepeatable]. fn must not keep tx: after the transaction has ended, the
-// methods of tx return [sql.ErrTxDone], or pgx.ErrTxClosed with pgx.
+// connection, and would wait forever if the pool has only one. fn must not keep tx: after
+// the transaction has ended, the methods of tx return [sql.ErrTxDone], or pgx.ErrTxClosed
+// with pgx.
+//
+// fn must not end tx, neither with its methods, such as a deferred tx.Rollback, nor with a
+// statement: COMMIT, ROLLBACK, PREPARE TRANSACTION, or one that commits implicitly. The
+// outcome would be unknown, so the call ends with [retry.ErrUnrepeatable] and an error that
+// names the mistake. Statements are noticed with pgx, lib/pq and go-sql-driver/mysql, also
+// below sqlx and bun, unless another transaction has begun since. With other drivers, the
+// transaction of such an fn may run again, or be reported as committed.
 //
 // # Nesting
 //
@@ -91,7 +97,8 @@
 //
 // An error that says that the server accepts no writes is retried on another connection:
 // its connection is closed if the transaction has a method Conn like that of pgx, or if
-// InTx was given a [*sql.DB].
+// InTx was given a [*sql.DB]. If the transaction was begun as read-only, the error is
+// permanent instead: opts of InTx tell, or pgx with PostgreSQL 14 and newer.
 //
 // # Isolation
 //

@@ -5,6 +5,9 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"errors"
+	"fmt"
+
+	"github.com/gobackoff/retry"
 )
 
 // A Ledger does for other databases what [AskingDB] does for PostgreSQL. It is a table, in
@@ -48,12 +51,15 @@ type Ledger struct {
 // DB returns db with the ledger, for [InTx].
 func (l Ledger) DB(db *sql.DB) Beginner {
 	return beginner{db, func(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error) {
+		if l.Insert == "" || l.Select == "" {
+			return nil, fmt.Errorf("%w Ledger: Insert or Select is empty", retry.ErrInvalid)
+		}
 		tx, err := db.BeginTx(ctx, opts)
 		id := rand.Text()
 		q := outcomeQuery{
 			note: func(ctx context.Context) error {
 				_, err := tx.ExecContext(ctx, l.Insert, id, false)
-				return err
+				return ofStatement("Insert", err)
 			},
 			ask: func(ctx context.Context) (bool, error) { return l.took(ctx, db, id) },
 		}
@@ -72,12 +78,20 @@ func (l Ledger) took(ctx context.Context, db *sql.DB, id string) (bool, error) {
 	_, failed := db.ExecContext(ctx, l.Insert, id, true)
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
-		return false, errors.Join(failed, err)
+		return false, errors.Join(ofStatement("Insert", failed), err)
 	}
 	defer func() { _ = tx.Rollback() }()
 	var void bool
 	if err := tx.QueryRowContext(ctx, l.Select, id).Scan(&void); err != nil {
-		return false, errors.Join(failed, err)
+		return false, errors.Join(ofStatement("Insert", failed), ofStatement("Select", err))
 	}
 	return !void, nil
+}
+
+// ofStatement adds to err which statement of a Ledger failed.
+func ofStatement(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s of the Ledger failed (see Ledger for the table and its statements): %w", name, err)
 }

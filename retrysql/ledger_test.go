@@ -79,9 +79,18 @@ func TestLedgerUncommitted(t *testing.T) {
 // TestLedgerReadOnly: a read-only transaction leaves no row and runs again.
 func TestLedgerReadOnly(t *testing.T) {
 	f := &fake{scripts: []script{{commit: io.ErrUnexpectedEOF}}}
-	db := retrysql.Ledger{}.DB(f.open(t))
+	db := retrysql.Ledger{Insert: "insert", Select: "select"}.DB(f.open(t))
 	require.NoError(t, retrysql.InTx(t.Context(), atOnce, db, &sql.TxOptions{ReadOnly: true}, noEffect))
 	assert.Equal(t, "begin commit begin commit", f.takeCalls())
+}
+
+// TestLedgerInvalid: a Ledger without statements is not used.
+func TestLedgerInvalid(t *testing.T) {
+	f := new(fake)
+	for _, l := range []retrysql.Ledger{{}, {Insert: "insert"}, {Select: "select"}} {
+		assert.ErrorIs(t, retrysql.InTx(t.Context(), atOnce, l.DB(f.open(t)), nil, noEffect), retry.ErrInvalid)
+	}
+	assert.Empty(t, f.takeCalls())
 }
 
 // TestLedgerLost: without a row, there is no answer.
@@ -100,5 +109,6 @@ func TestLedgerLost(t *testing.T) {
 		err := retrysql.InTx(t.Context(), retry.Policy{Backoff: retry.Constant(time.Hour)}, db, nil, noEffect)
 		assert.ErrorIs(t, err, retry.ErrUnrepeatable)
 		assert.ErrorContains(t, err, "duplicate")
+		assert.ErrorContains(t, err, "Select of the Ledger failed")
 	})
 }

@@ -99,7 +99,10 @@ func Asking[T any, R row](
 		var number, server string
 		attemptOf(ctx).outcome = outcomeQuery{
 			note: func(ctx context.Context) error {
-				return queryTx(tx, ctx, selectNumber).Scan(&number, &server)
+				if err := queryTx(tx, ctx, selectNumber).Scan(&number, &server); err != nil {
+					return fmt.Errorf("Asking and AskingDB failed to read the transaction's number, for which they need PostgreSQL 13 and EXECUTE on pg_control_system: %w", err)
+				}
+				return nil
 			},
 			ask: func(ctx context.Context) (bool, error) {
 				if number == "" {

@@ -39,7 +39,9 @@ func InTx(ctx context.Context, p retry.Policy, db Beginner, opts *sql.TxOptions,
 		return fmt.Errorf("%w transaction: db or fn is nil", retry.ErrInvalid)
 	}
 	return InTxFunc(ctx, p, func(ctx context.Context) (*sql.Tx, error) {
-		attemptOf(ctx).pool, _ = db.(pool)
+		a := attemptOf(ctx)
+		a.pool, _ = db.(pool)
+		a.readOnly = opts != nil && opts.ReadOnly
 		return db.BeginTx(ctx, opts)
 	}, fn)
 }
@@ -86,7 +88,7 @@ func run[T any](a *attempt, begin func(context.Context) (T, error), fn func(cont
 		}
 		return err
 	}
-	a.tx = tx
+	a.tx, a.tells = tx, statusOf(tx) == statusOpen
 	switch a.commit, a.rollback = ends(tx); {
 	case a.commit == nil:
 		return retry.Permanent(fmt.Errorf("%w transaction: %T has no methods Commit and Rollback of a known form", retry.ErrInvalid, tx))
@@ -101,6 +103,10 @@ func run[T any](a *attempt, begin func(context.Context) (T, error), fn func(cont
 		}
 	}()
 	err = fn(context.WithValue(a.ctx, inside{}, true), tx)
+	if a.tells && statusOf(tx) == statusLeft {
+		returned = true
+		return a.left(err)
+	}
 	if err == nil {
 		err = a.ctx.Err() // before COMMIT, the outcome is certain
 	}
@@ -119,16 +125,35 @@ func run[T any](a *attempt, begin func(context.Context) (T, error), fn func(cont
 	return nil
 }
 
+const (
+	byStatement = "fn ended the transaction with a statement, such as COMMIT, ROLLBACK, PREPARE TRANSACTION or DDL in MySQL: remove it, because InTx commits and rolls back"
+	byMethod    = "fn called Commit or Rollback of the transaction, perhaps in a defer: remove the call, because InTx commits and rolls back"
+	byWriting   = "fn writes, but the transaction was begun as read-only"
+)
+
+// left returns the error of an attempt whose fn ended the transaction with a statement and
+// returned err.
+func (a *attempt) left(err error) error {
+	_ = a.undo() // returns the connection
+	if err == nil {
+		return (&failure{err: errors.New("it returned nil")}).unknown(byStatement)
+	}
+	return (&failure{err: err}).unknown(byStatement)
+}
+
 // undone rolls back an attempt that failed with err before COMMIT, and returns its error.
 func (a *attempt) undone(err error) error {
 	f := &failure{err: err}
-	switch cause := a.leave(err); {
-	case cause == nil:
+	writes := readOnly(err) && a.beganReadOnly()
+	switch f.rollback = a.leave(readOnly(err) && !writes); {
+	case f.rollback != nil && hasEnded(f.rollback):
+		f.rollback = nil
+		return f.unknown(byMethod)
+	case writes:
+		f.text = byWriting
+		return retry.Permanent(f)
+	case f.rollback == nil:
 		return err
-	case hasEnded(cause):
-		return f.unknown("fn ended the transaction itself")
-	default:
-		f.rollback = cause
 	}
 	return f
 }
@@ -144,7 +169,7 @@ func (a *attempt) uncommitted(err error) error {
 	}
 	switch outcome := outcomeOf(err); {
 	case hasEnded(err):
-		return f.unknown("the transaction ended before COMMIT")
+		return f.unknown(byMethod)
 	case outcome == outcomeUnknown:
 		return a.asked(f)
 	case outcome == outcomeRolledBack:

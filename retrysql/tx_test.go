@@ -117,8 +117,8 @@ func TestEndedByFn(t *testing.T) {
 		err  error // of fn
 		text string
 	}{
-		{"fn succeeds", nil, "gave up after 1 attempt (not safe to repeat): the transaction ended before COMMIT: "},
-		{"fn fails", errSerialization, "gave up after 1 attempt (not safe to repeat): fn ended the transaction itself: "},
+		{"fn succeeds", nil, "gave up after 1 attempt (not safe to repeat): fn called Commit or Rollback of the transaction, perhaps in a defer: "},
+		{"fn fails", errSerialization, "gave up after 1 attempt (not safe to repeat): fn called Commit or Rollback of the transaction, perhaps in a defer: "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := new(fake)
@@ -297,4 +297,14 @@ func TestUnrepeatable(t *testing.T) {
 			assert.Equal(t, errors.Is(test.err, mailed), errors.Is(err, retry.ErrUnrepeatable))
 		})
 	}
+}
+
+// TestWriteInReadOnly: a transaction that was begun as read-only refuses its writes again.
+func TestWriteInReadOnly(t *testing.T) {
+	f := new(fake)
+	err := retrysql.InTx(t.Context(), atOnce, f.open(t), &sql.TxOptions{ReadOnly: true}, func(context.Context, *sql.Tx) error { return errReadOnly })
+	assert.ErrorIs(t, err, errReadOnly)
+	assert.ErrorContains(t, err, "read-only: ")
+	assert.Equal(t, "begin rollback", f.takeCalls())
+	assert.Zero(t, f.closed)
 }

@@ -65,7 +65,7 @@ func Postgres(ready func(ctx context.Context, addr string) error) *Program {
 				return nil, err
 			}
 			return []string{server, "-D", data, "-p", strconv.Itoa(port), "-k", dir, "-c", "listen_addresses=127.0.0.1",
-				"-c", "fsync=off", "-c", "deadlock_timeout=20ms"}, nil
+				"-c", "fsync=off", "-c", "deadlock_timeout=20ms", "-c", "max_prepared_transactions=4"}, nil
 		},
 	}
 }

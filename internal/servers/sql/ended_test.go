@@ -5,6 +5,8 @@ package sql_test
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/testserver"
 	"github.com/gobackoff/retry/retrysql"
 )
 
@@ -60,6 +63,47 @@ func TestEndedByFn(t *testing.T) {
 			assert.ErrorIs(t, err, retry.ErrUnrepeatable)
 			assert.Equal(t, 1, number(t, db, "SELECT count(*) FROM lost"))
 		})
+	}
+}
+
+// TestEndedByStatement: a function that ends its transaction with a statement is called
+// once, whether it then fails or not, and the error names the mistake.
+func TestEndedByStatement(t *testing.T) {
+	statements := map[*testserver.Program][]string{
+		postgres: {"COMMIT", "ROLLBACK", "PREPARE TRANSACTION 'prepared'"},
+		mariadb:  {"COMMIT", "ROLLBACK", "CREATE TABLE IF NOT EXISTS implicit (id INT)"},
+	}
+	for _, v := range variants {
+		addr := v.address(t)
+		db := v.connect(t, addr, 1)
+		for _, statement := range statements[v.server] {
+			for _, failure := range []error{nil, errors.New("later")} {
+				t.Run(fmt.Sprint(v.name, " ", statement, " ", failure), func(t *testing.T) {
+					createTable(t, db, "lost", "id INT")
+					attempts := 0
+					err := db.inTx(t.Context(), quick, sql.LevelDefault, func(ctx context.Context, tx session) error {
+						attempts++
+						require.NoError(t, tx.exec(ctx, "INSERT INTO lost VALUES (1)"))
+						require.NoError(t, tx.exec(ctx, statement))
+						return failure
+					})
+					assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+					assert.ErrorContains(t, err, "fn ended the transaction with a statement")
+					if failure != nil {
+						assert.ErrorIs(t, err, failure)
+					}
+					assert.Equal(t, 1, attempts)
+					if strings.HasPrefix(statement, "PREPARE") {
+						require.NoError(t, db.exec(t.Context(), "ROLLBACK PREPARED 'prepared'"))
+					}
+					assertReturned(t, db)
+					require.NoError(t, db.inTx(t.Context(), quick, sql.LevelDefault, func(ctx context.Context, tx session) error {
+						return tx.exec(ctx, "INSERT INTO lost VALUES (2)")
+					}))
+					assert.Equal(t, 1, number(t, db, "SELECT count(*) FROM lost WHERE id = 2"))
+				})
+			}
+		}
 	}
 }
 

@@ -49,7 +49,7 @@ func startCluster(t *testing.T) *cluster {
 				return nil, err
 			}
 			server, err := testserver.Find("postgres", filepath.Dir(backup), debian)
-			return []string{server, "-D", data, "-p", strconv.Itoa(port), "-k", dir, "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"}, err
+			return []string{server, "-D", data, "-p", strconv.Itoa(port), "-k", dir, "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "max_prepared_transactions=4"}, err
 		},
 	}
 	c.replicaAddr = c.replica.Start(t)

@@ -117,3 +117,43 @@ func TestLostCommitKnown(t *testing.T) {
 		})
 	}
 }
+
+// TestSetUpWrongly: what is missing for the question is named by the first transaction.
+func TestSetUpWrongly(t *testing.T) {
+	const onPostgres, onMariaDB = 1, 3
+	insert := func(ctx context.Context, tx *sql.Tx) error {
+		return sqlSession{tx}.exec(ctx, "INSERT INTO lost VALUES (1)")
+	}
+	for _, test := range []struct {
+		name string
+		v    variant
+		db   func(db *sql.DB) retrysql.Beginner
+		text []string
+	}{
+		{"AskingDB on MariaDB", variants[onMariaDB], retrysql.AskingDB, []string{"AskingDB", "need PostgreSQL 13"}},
+		{"privilege", variants[onPostgres], retrysql.AskingDB, []string{"EXECUTE on pg_control_system", "permission denied"}},
+		{"no table", variants[onMariaDB], retrysql.Ledger{Insert: "INSERT INTO missing (id, void) VALUES (?, ?)", Select: ledger.Select}.DB,
+			[]string{"Insert of the Ledger", "doesn't exist"}},
+		{"placeholders", variants[onPostgres], ledger.DB, []string{"Insert of the Ledger", "syntax error"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			addr := test.v.address(t)
+			db := test.v.connect(t, addr, 1).(sqlDatabase)
+			createTable(t, db, "lost", "id INT")
+			if test.name == "privilege" {
+				run(t, db, "CREATE ROLE nobody", "GRANT ALL ON lost TO nobody", "REVOKE EXECUTE ON FUNCTION pg_control_system FROM PUBLIC", "SET ROLE nobody")
+				t.Cleanup(func() {
+					for _, s := range []string{"RESET ROLE", "GRANT EXECUTE ON FUNCTION pg_control_system TO PUBLIC", "DROP OWNED BY nobody", "DROP ROLE nobody"} {
+						assert.NoError(t, db.exec(context.Background(), s))
+					}
+				})
+			}
+			err := retrysql.InTx(t.Context(), quick, test.db(db.db), nil, insert)
+			for _, text := range test.text {
+				assert.ErrorContains(t, err, text)
+			}
+			assert.NotErrorIs(t, err, retry.ErrMaxAttempts)
+			assert.Zero(t, number(t, db, "SELECT count(*) FROM lost"))
+		})
+	}
+}

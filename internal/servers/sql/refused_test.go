@@ -10,10 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retrysql"
 )
 
 // onRetry returns the policy named quick with f as its OnRetry hook and without
@@ -179,6 +181,34 @@ func TestBusy(t *testing.T) {
 			require.NoError(t, rows.Err())
 			assert.Len(t, failures, 1)
 			assert.Equal(t, 1, number(t, db, "SELECT balance FROM account"))
+			assertReturned(t, db)
+		})
+	}
+}
+
+// TestWriteInReadOnly: a write in a read-only transaction is a mistake that the error names.
+func TestWriteInReadOnly(t *testing.T) {
+	for _, v := range variants {
+		t.Run(v.name, func(t *testing.T) {
+			db := v.connect(t, v.address(t), 1)
+			createTable(t, db, "lost", "id INT")
+			attempts := 0
+			write := func(ctx context.Context, tx session) error {
+				attempts++
+				return tx.exec(ctx, "INSERT INTO lost VALUES (1)")
+			}
+			var err error
+			switch db := db.(type) {
+			case pgxDatabase:
+				begin := func(ctx context.Context) (pgx.Tx, error) {
+					return db.pool.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadOnly})
+				}
+				err = retrysql.InTxFunc(t.Context(), quick, begin, func(ctx context.Context, tx pgx.Tx) error { return write(ctx, pgxSession{tx}) })
+			case sqlDatabase:
+				err = retrysql.InTx(t.Context(), quick, db.db, &sql.TxOptions{ReadOnly: true}, func(ctx context.Context, tx *sql.Tx) error { return write(ctx, sqlSession{tx}) })
+			}
+			assert.ErrorContains(t, err, "fn writes, but the transaction was begun as read-only: ")
+			assert.Equal(t, 1, attempts)
 			assertReturned(t, db)
 		})
 	}
