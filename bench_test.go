@@ -230,16 +230,6 @@ func TestAllocations(t *testing.T) {
 		})
 		assert.Zero(t, got)
 	})
-	t.Run("in the background", func(t *testing.T) {
-		var g retry.Group
-		ended := make(chan error)
-		done := func(err error) { ended <- err }
-		got := testing.AllocsPerRun(200, func() {
-			g.Go(ctx, succeed, done)
-			<-ended
-		})
-		assert.LessOrEqual(t, got, 2., "the call and its goroutine")
-	})
 	for profile := range awspreset.All() {
 		t.Run(profile.String(), func(t *testing.T) {
 			p := profile.Policy("sts")
@@ -262,20 +252,6 @@ func TestAllocations(t *testing.T) {
 			assert.Zero(t, testing.AllocsPerRun(200, func() { b.rule.Delay(a, 0.5) }))
 		})
 	}
-}
-
-// TestGroupAllocations: all waits of a call in a Group share one timer.
-func TestGroupAllocations(t *testing.T) {
-	count := func(attempts int) float64 {
-		g := &retry.Group{Policy: retry.Policy{Backoff: retry.Constant(1), MaxAttempts: attempts}}
-		ended := make(chan error)
-		done := func(err error) { ended <- err }
-		return testing.AllocsPerRun(50, func() {
-			g.Go(context.Background(), fails, done)
-			<-ended
-		})
-	}
-	assert.InDelta(t, count(2), count(12), 2)
 }
 
 // TestStackOfWaitingCall: a goroutine whose operation failed waits with a stack of 4 KiB.

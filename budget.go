@@ -3,6 +3,7 @@ package retry
 import (
 	"math"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,9 +25,15 @@ type Budget interface {
 	// a call.
 	TryWithdraw(failed Attempt) bool
 
-	// Deposit reports that a call succeeded or failed permanently. paid is the failed
-	// attempt before its last retry, or the zero Attempt if it never retried.
-	Deposit(paid Attempt, succeeded bool)
+	// Deposit reports that a call succeeded or made [Progress], if err is nil, or that it
+	// failed permanently with err. paid is the failed attempt before the call's last retry,
+	// with Number 0 if it made none.
+	Deposit(paid Attempt, err error)
+}
+
+// A Balancer is a [Budget] that tells what is left in it: tokens, or retries allowed now.
+type Balancer interface {
+	Balance() float64
 }
 
 // TokenCosts are the tokens that a retry takes from a [TokenBudget], by the class of
@@ -98,8 +105,8 @@ func (b *TokenBudget) TryWithdraw(a Attempt) bool {
 }
 
 // Deposit implements [Budget].
-func (b *TokenBudget) Deposit(paid Attempt, succeeded bool) {
-	tokens := thousandths(b.gain(&paid, succeeded))
+func (b *TokenBudget) Deposit(paid Attempt, err error) {
+	tokens := thousandths(b.gain(&paid, err))
 	lowest := -thousandths(b.Deficit)
 	for {
 		spent := b.spent.Load()
@@ -110,8 +117,8 @@ func (b *TokenBudget) Deposit(paid Attempt, succeeded bool) {
 	}
 }
 
-func (b *TokenBudget) gain(paid *Attempt, succeeded bool) float64 {
-	if !succeeded && b.SuccessOnly {
+func (b *TokenBudget) gain(paid *Attempt, err error) float64 {
+	if err != nil && b.SuccessOnly {
 		return 0
 	}
 	tokens := b.Success
@@ -174,12 +181,12 @@ func (b *ThrottleBudget) TryWithdraw(Attempt) bool {
 }
 
 // Deposit implements [Budget].
-func (b *ThrottleBudget) Deposit(_ Attempt, succeeded bool) {
+func (b *ThrottleBudget) Deposit(_ Attempt, err error) {
 	ratio := b.TokenRatio
 	if ratio == 0 {
 		ratio = 0.1
 	}
-	if succeeded {
+	if err == nil {
 		b.add(-thousandths(ratio), b.full())
 	}
 }
@@ -220,32 +227,36 @@ type RatioBudget struct {
 	Window time.Duration // how far back calls and retries count; 0 or less: 10 s
 	Clock  Clock         // nil: the system clock; if a Clock goes backward, time stands still until the Clock catches up
 
-	latest atomic.Int64 // epoch
-	slots  [ratioSlots]atomic.Uint64
+	mu    sync.Mutex
+	start time.Time         // of the first slot
+	slot  int64             // the current one; it never decreases
+	slots [ratioSlots]int64 // thousandths of a retry: what the calls of a slot allow, less its retries
 }
 
+// ratioSlots make a window.
 const ratioSlots = 10
 
 // TryWithdraw implements [Budget].
 func (b *RatioBudget) TryWithdraw(a Attempt) bool {
-	epoch := b.epoch()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	current := b.current()
 	if a.Number == 1 {
-		b.add(epoch, b.ratio())
+		b.count(current)
 	}
-	// Taking before checking may refuse two racing callers when one would fit,
-	// but never admits one too many.
-	b.add(epoch, -1000)
-	if b.sum(epoch) < 0 {
-		b.add(epoch, 1000)
+	if b.sum() < 1000 {
 		return false
 	}
+	*current -= 1000
 	return true
 }
 
 // Deposit implements [Budget].
-func (b *RatioBudget) Deposit(paid Attempt, _ bool) {
+func (b *RatioBudget) Deposit(paid Attempt, _ error) {
 	if paid.Number == 0 {
-		b.add(b.epoch(), b.ratio())
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.count(b.current())
 	}
 }
 
@@ -256,13 +267,20 @@ func (b *RatioBudget) Validate() error {
 }
 
 // Balance returns the number of retries allowed now.
-func (b *RatioBudget) Balance() float64 { return float64(max(0, b.sum(b.epoch()))) / 1000 }
+func (b *RatioBudget) Balance() float64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.current()
+	return float64(max(0, b.sum())) / 1000
+}
 
-func (b *RatioBudget) ratio() int64 {
-	if b.Ratio == 0 {
-		return 200
+// count adds a call to a slot.
+func (b *RatioBudget) count(slot *int64) {
+	ratio := int64(200)
+	if b.Ratio != 0 {
+		ratio = thousandths(b.Ratio)
 	}
-	return thousandths(b.Ratio)
+	*slot = min(*slot+ratio, mostTokens)
 }
 
 func (b *RatioBudget) window() time.Duration {
@@ -272,75 +290,36 @@ func (b *RatioBudget) window() time.Duration {
 	return b.Window
 }
 
-// epoch returns the number of the current time slot; ratioSlots time slots make a window.
-// The number never decreases, even if the Clock goes backward.
-func (b *RatioBudget) epoch() uint64 {
-	ns := int64(time.Since(processStart)) // monotonic
-	if b.Clock != nil {
-		ns = b.Clock.Now().UnixNano()
+// current returns the current slot and empties those that are a window old.
+func (b *RatioBudget) current() *int64 {
+	now := now(b.Clock)
+	if b.start.IsZero() {
+		b.start = now
 	}
-	epoch := ns / int64(max(1, b.window()/ratioSlots))
-	for {
-		latest := b.latest.Load()
-		if epoch <= latest && latest != 0 {
-			return uint64(latest) & epochMask
-		}
-		if b.latest.CompareAndSwap(latest, epoch) {
-			return uint64(epoch) & epochMask
-		}
+	slot := int64(now.Sub(b.start) / max(1, b.window()/ratioSlots))
+	for passed := min(slot-b.slot, ratioSlots); passed > 0; passed-- {
+		b.slots[(slot-passed+1)%ratioSlots] = 0
 	}
+	b.slot = max(b.slot, slot)
+	return &b.slots[b.slot%ratioSlots]
 }
 
-var processStart = time.Now()
-
-// A slot holds its epoch in the upper 28 bits and the balance of that epoch, in
-// thousandths, in the lower 36. Because both are in one atomic word, a slot of a past
-// epoch counts as empty without being cleared.
-const (
-	balanceBits = 36
-	mostBalance = 1<<(balanceBits-1) - 1
-	epochMask   = 1<<(64-balanceBits) - 1
-)
-
-func unpackSlot(slot uint64) (epoch uint64, balance int64) {
-	return slot >> balanceBits, int64(slot<<(64-balanceBits)) >> (64 - balanceBits)
-}
-
-// add changes the balance of an epoch, saturating.
-func (b *RatioBudget) add(epoch uint64, delta int64) {
-	slot := &b.slots[epoch%ratioSlots]
-	for {
-		old := slot.Load()
-		at, balance := unpackSlot(old)
-		if at != epoch {
-			if (at-epoch)&epochMask <= ratioSlots {
-				return // another goroutine has begun a later epoch
-			}
-			balance = 0
-		}
-		balance = min(max(balance+delta, -mostBalance), mostBalance)
-		if slot.CompareAndSwap(old, epoch<<balanceBits|uint64(balance)&(1<<balanceBits-1)) {
-			return
-		}
-	}
-}
-
-// sum returns the balance, including the floor, of the window that ends with epoch.
-func (b *RatioBudget) sum(epoch uint64) int64 {
+// sum returns the balance of the window, including the floor.
+func (b *RatioBudget) sum() int64 {
 	floor := b.Floor
 	if floor == 0 {
 		floor = 10
 	}
 	total := thousandths(floor * b.window().Seconds())
-	for i := range b.slots {
-		if at, balance := unpackSlot(b.slots[i].Load()); (epoch-at)&epochMask < ratioSlots {
-			total += balance
-		}
+	for _, balance := range b.slots {
+		total += balance
 	}
 	return total
 }
 
+const mostTokens = 1 << 50 // in thousandths; a window of such slots does not overflow
+
 // thousandths maps NaN and negative numbers to 0.
 func thousandths(tokens float64) int64 {
-	return int64(dur.Saturate(math.Round(tokens*1000), 1<<50))
+	return int64(dur.Saturate(math.Round(tokens*1000), mostTokens))
 }

@@ -70,18 +70,16 @@ func TestSystemClock(t *testing.T) {
 	})
 }
 
-func TestOddClocks(t *testing.T) { bothWays(t, testOddClocks) }
-
-func testOddClocks(t *testing.T, do doer) {
+func TestOddClocks(t *testing.T) {
 	clock := &yearOne{}
 	p := retry.Policy{Clock: clock, Backoff: retry.Constant(time.Second), MaxElapsed: 5 * time.Second}
 	calls := 0
-	err := do(t.Context(), p, func(context.Context) error { calls++; clock.now += 10 * time.Second; return errOp })
+	err := retry.Do(t.Context(), p, func(context.Context) error { calls++; clock.now += 10 * time.Second; return errOp })
 	assert.ErrorIs(t, err, retry.ErrMaxElapsed)
 	assert.Equal(t, 1, calls)
 
 	p.MaxElapsed, p.MaxAttempts = forever, 2
-	err = do(t.Context(), p, func(context.Context) error { clock.now -= time.Hour; return errOp })
+	err = retry.Do(t.Context(), p, func(context.Context) error { clock.now -= time.Hour; return errOp })
 	assert.ErrorIs(t, err, retry.ErrMaxAttempts)
 	assert.Zero(t, asError(t, err).Elapsed)
 }
@@ -97,11 +95,9 @@ func (*brokenClock) Sleep(context.Context, time.Duration) error { return io.ErrC
 
 // TestClockFails: a clock that cannot wait ends the call, because retrying at once
 // would be a hot loop.
-func TestClockFails(t *testing.T) { bothWays(t, testClockFails) }
-
-func testClockFails(t *testing.T, do doer) {
+func TestClockFails(t *testing.T) {
 	op := retrytest.Script(errOp)
-	err := do(t.Context(), retry.Policy{Clock: &brokenClock{}}, op.Run)
+	err := retry.Do(t.Context(), retry.Policy{Clock: &brokenClock{}}, op.Run)
 	assert.ErrorIs(t, err, io.ErrClosedPipe)
 	assert.ErrorIs(t, err, errOp)
 	assert.Equal(t, 1, op.Calls())
@@ -109,16 +105,14 @@ func testClockFails(t *testing.T, do doer) {
 
 // TestCanceledWaitLeavesNothing: a wait that is cut short leaves neither a goroutine nor
 // a running timer.
-func TestCanceledWaitLeavesNothing(t *testing.T) { bothWays(t, testCanceledWaitLeavesNothing) }
-
-func testCanceledWaitLeavesNothing(t *testing.T, do doer) {
+func TestCanceledWaitLeavesNothing(t *testing.T) {
 	for name, clock := range map[string]retry.Clock{"nil": nil, "system": retry.SystemClock{}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				time.AfterFunc(time.Second, cancel)
 				start, goroutines := time.Now(), runtime.NumGoroutine()
-				err := do(ctx, retry.Policy{Backoff: retry.Constant(time.Hour), Clock: clock}, fails)
+				err := retry.Do(ctx, retry.Policy{Backoff: retry.Constant(time.Hour), Clock: clock}, fails)
 				assert.ErrorIs(t, err, context.Canceled)
 				assert.Equal(t, time.Second, time.Since(start))
 				synctest.Wait()

@@ -19,8 +19,6 @@ import (
 )
 
 // TestContextEnds covers the moments at which a context can end.
-func TestContextEnds(t *testing.T) { bothWays(t, testContextEnds) }
-
 // A contextCase is a call with waits of 10 s and a context that ends.
 type contextCase struct {
 	name    string
@@ -35,7 +33,7 @@ type contextCase struct {
 	isCause bool // the cause of a deadline is unknown before it passes
 }
 
-func testContextEnds(t *testing.T, do doer) {
+func TestContextEnds(t *testing.T) {
 	const s = time.Second
 	for _, tt := range []contextCase{
 		{name: "canceled before the call", cancel: -1,
@@ -66,7 +64,7 @@ func testContextEnds(t *testing.T, do doer) {
 		t.Run(tt.name, func(t *testing.T) {
 			// With a bare policy, Do makes the first attempt without the loop.
 			t.Run("bare", func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { tt.check(t, do, retry.Policy{MaxAttempts: 5}) })
+				synctest.Test(t, func(t *testing.T) { tt.check(t, retry.Policy{MaxAttempts: 5}) })
 			})
 			t.Run("with everything", func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -74,7 +72,7 @@ func testContextEnds(t *testing.T, do doer) {
 					p := retry.Policy{MaxAttempts: 5, Budget: bucket, MaxElapsed: time.Hour, AttemptTimeout: time.Hour}
 					p.OnAttempt = func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) { return nil, nil }
 					p.Limiter = limiterFunc(func(context.Context) error { return nil })
-					tt.check(t, do, p)
+					tt.check(t, p)
 					if tt.cancel <= 0 {
 						assert.Equal(t, 500-14*float64(max(0, tt.calls-1)), bucket.Balance(), "only waits that begin are paid for")
 					}
@@ -84,7 +82,7 @@ func testContextEnds(t *testing.T, do doer) {
 	}
 }
 
-func (tt contextCase) check(t *testing.T, do doer, p retry.Policy) {
+func (tt contextCase) check(t *testing.T, p retry.Policy) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	if tt.timeout != 0 {
@@ -100,7 +98,7 @@ func (tt contextCase) check(t *testing.T, do doer, p retry.Policy) {
 	}
 	calls, start := 0, time.Now()
 	p.Backoff = retry.Constant(10 * time.Second)
-	err := do(ctx, p, func(context.Context) error {
+	err := retry.Do(ctx, p, func(context.Context) error {
 		calls++
 		time.Sleep(tt.takes)
 		return retry.After(errOp, tt.hint)
@@ -245,9 +243,7 @@ func checkState(t *testing.T, state contextState, op contextOp) {
 
 // TestTimeoutOfTheOperation: an operation that reached its own time limit is retried,
 // because the caller's context decides, not the type of the error.
-func TestTimeoutOfTheOperation(t *testing.T) { bothWays(t, testTimeoutOfTheOperation) }
-
-func testTimeoutOfTheOperation(t *testing.T, do doer) {
+func TestTimeoutOfTheOperation(t *testing.T) {
 	const limit = 5 * ms
 	for name, tt := range map[string]struct {
 		timeout time.Duration // Policy.AttemptTimeout
@@ -275,7 +271,7 @@ func testTimeoutOfTheOperation(t *testing.T, do doer) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start, calls := time.Now(), 0
-				err := do(t.Context(), retry.Policy{Backoff: retry.Constant(time.Second), AttemptTimeout: tt.timeout},
+				err := retry.Do(t.Context(), retry.Policy{Backoff: retry.Constant(time.Second), AttemptTimeout: tt.timeout},
 					func(ctx context.Context) error {
 						calls++
 						assert.NoError(t, ctx.Err(), "each attempt has all of its time")
@@ -304,9 +300,7 @@ func (c *lateClock) Sleep(ctx context.Context, d time.Duration) error {
 
 // TestNoAttemptAfterTheContext: no attempt begins after the context has ended, whenever
 // that happens.
-func TestNoAttemptAfterTheContext(t *testing.T) { bothWays(t, testNoAttemptAfterTheContext) }
-
-func testNoAttemptAfterTheContext(t *testing.T, do doer) {
+func TestNoAttemptAfterTheContext(t *testing.T) {
 	const runs = 1000
 	for name, end := range map[string]func(p *retry.Policy, cancel context.CancelFunc) (inOp func()){
 		"in the attempt": func(_ *retry.Policy, cancel context.CancelFunc) func() { return cancel },
@@ -336,7 +330,7 @@ func testNoAttemptAfterTheContext(t *testing.T, do doer) {
 					ctx, cancel := context.WithCancel(context.Background())
 					p := retry.Policy{Backoff: delay}
 					inOp := end(&p, cancel)
-					err := do(ctx, p, func(context.Context) error { calls++; inOp(); return errOp })
+					err := retry.Do(ctx, p, func(context.Context) error { calls++; inOp(); return errOp })
 					if errors.Is(err, context.Canceled) && errors.Is(err, errOp) {
 						reasons++
 					}
@@ -351,9 +345,7 @@ func testNoAttemptAfterTheContext(t *testing.T, do doer) {
 
 // TestCallAfterCanceledCall: a canceled call does not affect later calls with its
 // policy.
-func TestCallAfterCanceledCall(t *testing.T) { bothWays(t, testCallAfterCanceledCall) }
-
-func testCallAfterCanceledCall(t *testing.T, do doer) {
+func TestCallAfterCanceledCall(t *testing.T) {
 	p := retry.Policy{
 		Backoff: retry.NoDelay{}, Budget: new(retry.TokenBudget), AttemptTimeout: time.Hour,
 		Limiter: limiterFunc(func(ctx context.Context) error { return ctx.Err() }),
@@ -361,21 +353,19 @@ func testCallAfterCanceledCall(t *testing.T, do doer) {
 	for range 3 {
 		ctx, cancel := context.WithCancel(t.Context())
 		calls := 0
-		err := do(ctx, p, func(context.Context) error { calls++; cancel(); return errOp })
+		err := retry.Do(ctx, p, func(context.Context) error { calls++; cancel(); return errOp })
 		assert.ErrorIs(t, err, context.Canceled)
 		assert.Equal(t, 1, calls)
 
 		op := retrytest.Fail(1, errOp)
-		assert.NoError(t, do(t.Context(), p, op.Run))
+		assert.NoError(t, retry.Do(t.Context(), p, op.Run))
 		assert.Equal(t, 2, op.Calls())
 	}
 }
 
 // TestResponseBeatsContext: a failure made permanent by a marker, status or code is
 // returned even if the context has ended; for any other failure the call gives up.
-func TestResponseBeatsContext(t *testing.T) { bothWays(t, testResponseBeatsContext) }
-
-func testResponseBeatsContext(t *testing.T, do doer) {
+func TestResponseBeatsContext(t *testing.T) {
 	inner := &retry.Error{Err: errOp, Reason: retry.ErrMaxAttempts, Attempts: 3}
 	for name, tt := range map[string]struct {
 		err    error
@@ -400,7 +390,7 @@ func testResponseBeatsContext(t *testing.T, do doer) {
 			p := retry.Policy{Budget: budget, Hooks: retry.Hooks{OnRetry: func(context.Context, retry.Attempt, time.Duration) {
 				assert.Fail(t, "a retry after the context has ended")
 			}}}
-			err := do(ctx, p, func(context.Context) error { cancel(errCause); return tt.err })
+			err := retry.Do(ctx, p, func(context.Context) error { cancel(errCause); return tt.err })
 			assert.Equal(t, 500., budget.Balance())
 			if tt.stands {
 				assert.Equal(t, tt.err, err)
@@ -414,7 +404,7 @@ func testResponseBeatsContext(t *testing.T, do doer) {
 	}
 	t.Run("canceled by the operation itself", func(t *testing.T) {
 		calls := 0
-		err := do(t.Context(), retry.Policy{}, func(context.Context) error { calls++; return context.Canceled })
+		err := retry.Do(t.Context(), retry.Policy{}, func(context.Context) error { calls++; return context.Canceled })
 		assert.Equal(t, context.Canceled, err)
 		assert.Equal(t, 1, calls)
 	})

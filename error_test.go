@@ -119,12 +119,10 @@ func (e unhashable) Error() string { return strings.Join(e, ", ") }
 
 // TestErrorIsSmall: after 200,000 attempts the error has only the last failure, and
 // its text is one line.
-func TestErrorIsSmall(t *testing.T) { bothWays(t, testErrorIsSmall) }
-
-func testErrorIsSmall(t *testing.T, do doer) {
+func TestErrorIsSmall(t *testing.T) {
 	const attempts, size = 200_000, 256
 	before, calls := inUse(), 0
-	err := do(t.Context(), retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: attempts}, func(context.Context) error {
+	err := retry.Do(t.Context(), retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: attempts}, func(context.Context) error {
 		calls++
 		return unhashable{string(make([]byte, size)), fmt.Sprintf("failure %d\nof many", calls)}
 	})
@@ -142,9 +140,7 @@ func testErrorIsSmall(t *testing.T, do doer) {
 }
 
 // TestUncomparableErrors: errors that cannot be compared cause no panic.
-func TestUncomparableErrors(t *testing.T) { bothWays(t, testUncomparableErrors) }
-
-func testUncomparableErrors(t *testing.T, do doer) {
+func TestUncomparableErrors(t *testing.T) {
 	bad := unhashable{"bad"}
 	for name, tt := range map[string]struct {
 		policy   retry.Policy
@@ -161,7 +157,7 @@ func testUncomparableErrors(t *testing.T, do doer) {
 		t.Run(name, func(t *testing.T) {
 			gaveUp := false
 			tt.policy.OnGiveUp = func(context.Context, *retry.Error) { gaveUp = true }
-			calls, _, err := play(t, do, tt.policy, tt.outcomes...)
+			calls, _, err := play(t, tt.policy, tt.outcomes...)
 			assert.Equal(t, tt.calls, calls)
 			assert.Equal(t, gaveUp, err != nil)
 			if err != nil {
@@ -173,7 +169,7 @@ func testUncomparableErrors(t *testing.T, do doer) {
 	t.Run("cause of the context", func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(bad)
-		err := do(ctx, retry.Policy{}, retrytest.Script().Run)
+		err := retry.Do(ctx, retry.Policy{}, retrytest.Script().Run)
 		var got unhashable
 		assert.ErrorAs(t, err, &got)
 		assert.ErrorIs(t, err, context.Canceled)

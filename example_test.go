@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -332,34 +331,6 @@ func ExampleHintWindow() {
 	// 5.1s true
 }
 
-// Waiting calls hold no goroutines. The last argument of Go is called when a call ends.
-func ExampleGroup() {
-	group := &retry.Group{
-		Policy: retry.Policy{Backoff: retry.Constant(time.Millisecond)},
-		Limit:  2, // concurrent attempts; waiting calls do not count
-	}
-	var ended sync.WaitGroup
-	for _, name := range []string{"a", "b", "c"} {
-		attempts := 0
-		ended.Add(1)
-		group.Go(context.Background(), func(context.Context) error {
-			attempts++
-			if name == "b" || attempts < 3 {
-				return errors.New("connection refused")
-			}
-			return nil
-		}, func(err error) {
-			fmt.Println(name, attempts, err)
-			ended.Done()
-		})
-	}
-	ended.Wait()
-	// Unordered output:
-	// a 3 <nil>
-	// b 3 gave up after 3 attempts (all attempts used): connection refused
-	// c 3 <nil>
-}
-
 // everySecondTime is a custom Backoff, tested with retrytest.TestBackoff.
 type everySecondTime struct{ retry.Backoff }
 
@@ -453,14 +424,13 @@ func ExamplePolicy_Next() {
 }
 
 // This client reconnects forever. After a connection has worked for a minute, the delays
-// start over. Stagger spreads out clients that start together.
+// start over.
 func ExampleProgress() {
 	clock := &retrytest.Clock{}
 	lived := []time.Duration{0, 0, 2 * time.Hour, 0, 0} // how long each connection works
 	policy := retry.Policy{
 		Backoff:     retry.FullJitter{Base: time.Second, Cap: time.Minute},
 		MaxAttempts: retry.Unlimited,
-		Stagger:     time.Second,
 		Clock:       clock,
 		Rand:        retrytest.Fixed(0.5),
 	}
@@ -477,7 +447,7 @@ func ExampleProgress() {
 		return io.ErrUnexpectedEOF
 	})
 	fmt.Println(clock.Waits())
-	// Output: [500ms 500ms 1s 500ms 1s 2s]
+	// Output: [500ms 1s 500ms 1s 2s]
 }
 
 // A configuration file may name a policy that the program registers.

@@ -58,22 +58,6 @@ func failing(n int) func(context.Context) error {
 
 func wrapped(err error) error { return fmt.Errorf("outer: %w", err) }
 
-type doer = func(context.Context, retry.Policy, func(context.Context) error) error
-
-// bothWays runs a test with Do and with a Group, which must behave alike.
-func bothWays(t *testing.T, test func(*testing.T, doer)) {
-	t.Run("Do", func(t *testing.T) { test(t, retry.Do) })
-	t.Run("Group", func(t *testing.T) { test(t, inGroup) })
-}
-
-// inGroup is Do in the background.
-func inGroup(ctx context.Context, p retry.Policy, op func(context.Context) error) error {
-	g := &retry.Group{Policy: p, Limit: 1}
-	ended := make(chan error)
-	g.Go(ctx, op, func(err error) { ended <- err })
-	return <-ended
-}
-
 // onClock returns a policy with delays of 1 s, 2 s, 4 s … on a virtual clock.
 func onClock(attempts int) (retry.Policy, *retrytest.Clock) {
 	clock := &retrytest.Clock{}
@@ -82,14 +66,14 @@ func onClock(attempts int) (retry.Policy, *retrytest.Clock) {
 
 // play calls an operation with these outcomes on a virtual clock. A nil Rand means
 // 0.5.
-func play(t *testing.T, do doer, p retry.Policy, outcomes ...error) (calls int, waits []time.Duration, err error) {
+func play(t *testing.T, p retry.Policy, outcomes ...error) (calls int, waits []time.Duration, err error) {
 	t.Helper()
 	clock, op := &retrytest.Clock{}, retrytest.Script(outcomes...)
 	p.Clock = clock
 	if p.Rand == nil {
 		p.Rand = retrytest.Fixed(0.5)
 	}
-	err = do(t.Context(), p, op.Run)
+	err = retry.Do(t.Context(), p, op.Run)
 	return op.Calls(), clock.Waits(), err
 }
 
@@ -191,7 +175,7 @@ func (f limiterFunc) Wait(ctx context.Context) error { return f(ctx) }
 type refusing func()
 
 func (f refusing) TryWithdraw(retry.Attempt) bool { f(); return false }
-func (refusing) Deposit(retry.Attempt, bool)      {}
+func (refusing) Deposit(retry.Attempt, error)     {}
 
 type noClock struct{}
 

@@ -76,7 +76,7 @@ func TestHints(t *testing.T) {
 		{"a hint deep inside an error", fmt.Errorf("get: %w", errors.Join(errOp, retryAfter(epoch))), nil, time.Hour},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, waits, err := play(t, retry.Do, retry.Policy{Backoff: retry.Constant(delay), Hint: tt.rule}, tt.err, nil)
+			_, waits, err := play(t, retry.Policy{Backoff: retry.Constant(delay), Hint: tt.rule}, tt.err, nil)
 			assert.NoError(t, err)
 			assert.Equal(t, []time.Duration{tt.want}, waits)
 		})
@@ -86,7 +86,7 @@ func TestHints(t *testing.T) {
 // TestHintTooLong: HintOrGiveUp ends the call, and the error contains the requested wait.
 func TestHintTooLong(t *testing.T) {
 	for _, hint := range []error{retry.After(errOp, epoch), fmt.Errorf("get: %w", retryAfter(epoch))} {
-		calls, waits, err := play(t, retry.Do, retry.Policy{Hint: retry.HintOrGiveUp{}}, hint, nil)
+		calls, waits, err := play(t, retry.Policy{Hint: retry.HintOrGiveUp{}}, hint, nil)
 		assert.Equal(t, 1, calls)
 		assert.Empty(t, waits)
 		assert.ErrorIs(t, err, retry.ErrHint)
@@ -103,7 +103,7 @@ func TestHintRuleOnlyForHints(t *testing.T) {
 		return delay + hint, true
 	})
 	p := retry.Policy{Backoff: retry.Exponential{Base: time.Second}, Hint: rule, MaxAttempts: 7}
-	_, waits, err := play(t, retry.Do, p, errOp, retry.After(errOp, 3*time.Second), retryAfter(0), retry.After(errOp, -1), retryAfter(time.Second), nil)
+	_, waits, err := play(t, p, errOp, retry.After(errOp, 3*time.Second), retryAfter(0), retry.After(errOp, -1), retryAfter(time.Second), nil)
 	require.NoError(t, err)
 	const s = time.Second
 	assert.Equal(t, [][2]time.Duration{{2 * s, 3 * s}, {16 * s, s}}, asked)
@@ -114,10 +114,10 @@ func TestHintRuleOnlyForHints(t *testing.T) {
 func TestHintRuleOfNegativeWaits(t *testing.T) {
 	negative := retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { return -1 })
 	add := hintFunc(func(delay, hint time.Duration) (time.Duration, bool) { return delay + hint, true })
-	_, waits, _ := play(t, retry.Do, retry.Policy{Backoff: negative, MaxAttempts: 2, Hint: add}, retry.After(errOp, time.Second))
+	_, waits, _ := play(t, retry.Policy{Backoff: negative, MaxAttempts: 2, Hint: add}, retry.After(errOp, time.Second))
 	assert.Equal(t, []time.Duration{time.Second}, waits)
 	below := hintFunc(func(_, _ time.Duration) (time.Duration, bool) { return -1, true })
-	_, waits, _ = play(t, retry.Do, retry.Policy{MaxAttempts: 2, Hint: below}, retry.After(errOp, time.Second))
+	_, waits, _ = play(t, retry.Policy{MaxAttempts: 2, Hint: below}, retry.After(errOp, time.Second))
 	assert.Equal(t, []time.Duration{0}, waits)
 }
 
@@ -126,22 +126,22 @@ func TestHintRuleOfNegativeWaits(t *testing.T) {
 func TestHintKeepsGrowth(t *testing.T) {
 	p := retry.Policy{Backoff: retry.Exponential{Base: 10 * ms}, MaxAttempts: 6}
 	for hint, third := range map[time.Duration]time.Duration{0: 40 * ms, ms: 40 * ms, time.Second: time.Second} {
-		_, waits, _ := play(t, retry.Do, p, errOp, errOp, retry.After(errOp, hint), errOp, errOp)
+		_, waits, _ := play(t, p, errOp, errOp, retry.After(errOp, hint), errOp, errOp)
 		assert.Equal(t, []time.Duration{10 * ms, 20 * ms, third, 80 * ms, 160 * ms}, waits, "hint %v", hint)
 	}
-	calls, waits, _ := play(t, retry.Do, p, retry.After(errOp, 0))
+	calls, waits, _ := play(t, p, retry.After(errOp, 0))
 	assert.Equal(t, 6, calls)
 	assert.Equal(t, []time.Duration{10 * ms, 20 * ms, 40 * ms, 80 * ms, 160 * ms}, waits, "hints of 0")
 }
 
 // TestHintAndTimeLimit: waits for hints add up without a limit, unless MaxElapsed is set.
 func TestHintAndTimeLimit(t *testing.T) {
-	calls, waits, err := play(t, retry.Do, retry.Policy{MaxAttempts: 50}, retry.After(errOp, time.Hour))
+	calls, waits, err := play(t, retry.Policy{MaxAttempts: 50}, retry.After(errOp, time.Hour))
 	assert.ErrorIs(t, err, retry.ErrMaxAttempts)
 	assert.Equal(t, 50, calls)
 	assert.Equal(t, slices.Repeat([]time.Duration{time.Hour}, 49), waits)
 
-	_, _, err = play(t, retry.Do, retry.Policy{MaxElapsed: 15 * time.Minute}, retry.After(errOp, time.Hour))
+	_, _, err = play(t, retry.Policy{MaxElapsed: 15 * time.Minute}, retry.After(errOp, time.Hour))
 	assert.ErrorIs(t, err, retry.ErrMaxElapsed)
 	assert.ErrorContains(t, err, "next wait 1h0m0s")
 }

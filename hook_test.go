@@ -106,9 +106,7 @@ func TestOnGiveUpCannotHide(t *testing.T) {
 
 type key struct{}
 
-func TestHooks(t *testing.T) { bothWays(t, testHooks) }
-
-func testHooks(t *testing.T, do doer) {
+func TestHooks(t *testing.T) {
 	var log []string
 	say := func(format string, args ...any) { log = append(log, fmt.Sprintf(format, args...)) }
 	p, _ := onClock(3)
@@ -130,7 +128,7 @@ func testHooks(t *testing.T, do doer) {
 	}
 	t.Run("success", func(t *testing.T) {
 		log = nil
-		require.NoError(t, do(t.Context(), p, script(errOp, nil)))
+		require.NoError(t, retry.Do(t.Context(), p, script(errOp, nil)))
 		assert.Equal(t, []string{
 			"begin 1 after 0s", "op 1", "end 1: operation failed, transient", "retry after 1 in 1s",
 			"begin 2 after 1s", "op 2", "end 2: <nil>, unknown",
@@ -140,7 +138,7 @@ func testHooks(t *testing.T, do doer) {
 		log = nil
 		p := p
 		p.MaxAttempts = 2
-		require.Error(t, do(t.Context(), p, script(errOp)))
+		require.Error(t, retry.Do(t.Context(), p, script(errOp)))
 		assert.Equal(t, []string{
 			"begin 1 after 0s", "op 1", "end 1: operation failed, transient", "retry after 1 in 1s",
 			"begin 2 after 1s", "op 2", "end 2: operation failed, transient", "give up: all attempts used",
@@ -149,7 +147,7 @@ func testHooks(t *testing.T, do doer) {
 	t.Run("permanent", func(t *testing.T) {
 		log = nil
 		permanent := retry.Permanent(errOp)
-		err := do(t.Context(), p, script(permanent))
+		err := retry.Do(t.Context(), p, script(permanent))
 		assert.Equal(t, permanent, err, "the operation's own error")
 		assert.NotErrorIs(t, err, retry.ErrPermanent)
 		assert.Equal(t, []string{"begin 1 after 0s", "op 1", "end 1: operation failed, permanent", "give up: permanent failure"}, log)
@@ -158,13 +156,13 @@ func testHooks(t *testing.T, do doer) {
 		log = nil
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		require.Error(t, do(ctx, p, script(nil)))
+		require.Error(t, retry.Do(ctx, p, script(nil)))
 		assert.Equal(t, []string{"give up: context canceled"}, log)
 	})
 	t.Run("without a context or a callback", func(t *testing.T) {
 		p := retry.Policy{Hooks: retry.Hooks{OnAttempt: func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) { return nil, nil }}}
 		ctx := context.WithValue(t.Context(), key{}, "mine")
-		require.NoError(t, do(ctx, p, func(ctx context.Context) error {
+		require.NoError(t, retry.Do(ctx, p, func(ctx context.Context) error {
 			assert.Equal(t, "mine", ctx.Value(key{}))
 			_, limited := ctx.Deadline()
 			assert.False(t, limited)
@@ -176,9 +174,7 @@ func testHooks(t *testing.T, do doer) {
 
 // TestOnRetryBeforeWaits: OnRetry is called before every wait, and OnGiveUp at the end
 // of a call that fails.
-func TestOnRetryBeforeWaits(t *testing.T) { bothWays(t, testOnRetryBeforeWaits) }
-
-func testOnRetryBeforeWaits(t *testing.T, do doer) {
+func TestOnRetryBeforeWaits(t *testing.T) {
 	for name, tt := range map[string]struct {
 		policy   retry.Policy
 		timeout  time.Duration // of the context; 0: none
@@ -215,7 +211,7 @@ func testOnRetryBeforeWaits(t *testing.T, do doer) {
 					defer cancel()
 				}
 				tt.policy.Backoff = retry.Constant(time.Second)
-				events, gaveUp, err := record(ctx, do, tt.policy, tt.outcomes)
+				events, gaveUp, err := record(ctx, tt.policy, tt.outcomes)
 				assert.Equal(t, tt.want, events)
 				if gaveUp != nil && gaveUp.Reason != retry.ErrPermanent {
 					assert.Same(t, gaveUp, err)
@@ -227,7 +223,7 @@ func testOnRetryBeforeWaits(t *testing.T, do doer) {
 
 // record returns the attempts of a call, and the calls of OnRetry and OnGiveUp, with
 // their times.
-func record(ctx context.Context, do doer, p retry.Policy, outcomes []error) (log string, gaveUp *retry.Error, err error) {
+func record(ctx context.Context, p retry.Policy, outcomes []error) (log string, gaveUp *retry.Error, err error) {
 	var events []string
 	start := time.Now()
 	event := func(format string, args ...any) {
@@ -241,7 +237,7 @@ func record(ctx context.Context, do doer, p retry.Policy, outcomes []error) (log
 		event("give up: %v", e.Reason)
 	}
 	op, calls := retrytest.Script(outcomes...), 0
-	err = do(ctx, p, func(ctx context.Context) error {
+	err = retry.Do(ctx, p, func(ctx context.Context) error {
 		calls++
 		event("call %d", calls)
 		return op.Run(ctx)
@@ -249,9 +245,7 @@ func record(ctx context.Context, do doer, p retry.Policy, outcomes []error) (log
 	return strings.Join(events, "; "), gaveUp, err
 }
 
-func TestOnRetryGetsAttempt(t *testing.T) { bothWays(t, testOnRetryGetsAttempt) }
-
-func testOnRetryGetsAttempt(t *testing.T, do doer) {
+func TestOnRetryGetsAttempt(t *testing.T) {
 	p, _ := onClock(4)
 	var seen []retry.Attempt
 	var waits []time.Duration
@@ -259,7 +253,7 @@ func testOnRetryGetsAttempt(t *testing.T, do doer) {
 		seen, waits = append(seen, failed), append(waits, wait)
 	}
 	busy := retry.After(retry.Throttled(errOp), time.Minute)
-	_ = do(t.Context(), p, retrytest.Script(errOp, busy, errOp).Run)
+	_ = retry.Do(t.Context(), p, retrytest.Script(errOp, busy, errOp).Run)
 	assert.Equal(t, []retry.Attempt{
 		{Number: 1, Err: errOp, Verdict: retry.Verdict{Class: retry.ClassTransient}},
 		{Number: 2, Waited: time.Second, Err: busy, Verdict: retry.Verdict{Class: retry.ClassThrottled, Hint: time.Minute}},

@@ -145,7 +145,7 @@ func TestPermanentAlwaysWins(t *testing.T) {
 			{Hooks: retry.Hooks{OnGiveUp: func(context.Context, *retry.Error) {}}},
 		} {
 			p.Classifier = always
-			calls, waits, got := play(t, retry.Do, p, err, nil)
+			calls, waits, got := play(t, p, err, nil)
 			assert.Equal(t, 1, calls, "%s, MaxAttempts %d", name, p.MaxAttempts)
 			assert.Empty(t, waits)
 			assert.Same(t, err, got, name)
@@ -160,7 +160,7 @@ func TestGiveUpKeepsMarkedError(t *testing.T) {
 		"after": func(err error) error { return retry.After(err, time.Second) },
 	} {
 		err := fmt.Errorf("page 7: %w", mark(errOp))
-		_, _, got := play(t, retry.Do, retry.Policy{}, err)
+		_, _, got := play(t, retry.Policy{}, err)
 		assert.Same(t, err, asError(t, got).Err, name)
 		assert.ErrorContains(t, got, "page 7: operation failed", name)
 		assert.ErrorIs(t, got, errOp, name)
@@ -243,14 +243,12 @@ func TestRefusedInside(t *testing.T) {
 }
 
 // TestNested: the attempts of nested calls do not multiply.
-func TestNested(t *testing.T) { bothWays(t, testNested) }
-
-func testNested(t *testing.T, do doer) {
+func TestNested(t *testing.T) {
 	p, _ := onClock(3)
 	outer := p
 	outer.MaxAttempts = 4
 	inner := func(mark func(error) error, op *retrytest.Op) func(context.Context) error {
-		return func(ctx context.Context) error { return mark(do(ctx, p, op.Run)) }
+		return func(ctx context.Context) error { return mark(retry.Do(ctx, p, op.Run)) }
 	}
 	as := func(err error) error { return err }
 	wrap := func(err error) error { return fmt.Errorf("page 7: %w", err) }
@@ -272,7 +270,7 @@ func testNested(t *testing.T, do doer) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			err := do(t.Context(), outer, inner(tt.mark, tt.op))
+			err := retry.Do(t.Context(), outer, inner(tt.mark, tt.op))
 			assert.ErrorIs(t, err, errOp)
 			assert.Equal(t, tt.calls, tt.op.Calls())
 		})

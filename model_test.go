@@ -23,9 +23,8 @@ type scenario struct {
 	elapsed, limit   time.Duration // MaxElapsed, AttemptTimeout; 0: none
 	cancel, deadline time.Duration // when the context is canceled, and its deadline; 0: never; below 0: before the call
 	hook             int           // the attempt whose OnAttempt cancels the context; 0: none
-	stagger          time.Duration
-	tokens           float64 // of a budget whose retries cost 1; below 0: no budget
-	steps            []step  // the last one repeats
+	tokens           float64       // of a budget whose retries cost 1; below 0: no budget
+	steps            []step        // the last one repeats
 }
 
 type step struct {
@@ -45,7 +44,7 @@ func randomScenario(rng *rand.Rand) scenario {
 		return time.Duration(1+rng.IntN(int(most/time.Second)))*time.Second + 500*ms
 	}
 	s := scenario{
-		attempts: rng.IntN(6), elapsed: some(90 * time.Second), limit: some(8 * time.Second), stagger: some(20 * time.Second),
+		attempts: rng.IntN(6), elapsed: some(90 * time.Second), limit: some(8 * time.Second),
 		cancel: some(90 * time.Second), deadline: some(90 * time.Second), tokens: float64(rng.IntN(5) - 2),
 	}
 	if s.cancel > 0 {
@@ -58,9 +57,6 @@ func randomScenario(rng *rand.Rand) scenario {
 		s.deadline = -1
 	case 2:
 		s.hook = 1 + rng.IntN(3)
-	}
-	if s.elapsed > 0 { // otherwise the policy would be invalid
-		s.stagger = min(s.stagger, s.elapsed)
 	}
 	kinds := []string{"fail", "fail", "fail", "fail", "hint", "progress", "inner", "inner", "ok", "permanent", "unrepeatable"}
 	for range 1 + rng.IntN(8) {
@@ -146,9 +142,6 @@ func (s scenario) model() (begins []time.Duration, now time.Duration, end string
 	if s.deadAt(now) {
 		return nil, now, "context"
 	}
-	if s.stagger > 0 && (s.deadline > 0 && s.stagger/2 >= s.deadline || !sleep(s.stagger/2)) {
-		return nil, now, "context"
-	}
 	tokens, paid := s.tokens, false
 	number := 0
 	for i := 0; ; i++ {
@@ -227,10 +220,10 @@ func (s scenario) context(ctx context.Context) (context.Context, context.CancelC
 	return ctx, cancel
 }
 
-func (s scenario) play(ctx context.Context, do doer) (begins []time.Duration, end string) {
+func (s scenario) play(ctx context.Context) (begins []time.Duration, end string) {
 	p := retry.Policy{
 		Backoff: retry.Constant(modelDelay), MaxAttempts: s.attempts, MaxElapsed: s.elapsed, AttemptTimeout: s.limit,
-		Stagger: s.stagger, Rand: func() float64 { return 0.5 },
+		Rand: func() float64 { return 0.5 },
 	}
 	if s.tokens >= 0 {
 		// A Capacity of 0 would mean the default, so an empty budget has a deficit of
@@ -247,7 +240,7 @@ func (s scenario) play(ctx context.Context, do doer) (begins []time.Duration, en
 		return ctx, nil
 	}
 	start := time.Now()
-	err := do(ctx, p, func(ctx context.Context) error {
+	err := retry.Do(ctx, p, func(ctx context.Context) error {
 		st := s.steps[min(len(begins), len(s.steps)-1)]
 		begins = append(begins, time.Since(start))
 		return st.run(ctx)
@@ -296,25 +289,23 @@ func endOf(ctx context.Context, err error) string {
 	}[e.Reason]
 }
 
-// TestModel compares random scenarios with the model, for Do and a Group.
+// TestModel compares random scenarios with the model.
 func TestModel(t *testing.T) {
-	bothWays(t, func(t *testing.T, do doer) {
-		ends := map[string]int{}
-		for seed := range uint64(*modelScenarios) {
-			s := randomScenario(rand.New(rand.NewPCG(seed, 11)))
-			begins, took, end := s.model()
-			if end == "tie" {
-				continue
-			}
-			synctest.Test(t, func(t *testing.T) {
-				start := time.Now()
-				got, gotEnd := s.play(t.Context(), do)
-				if !assert.Equal(t, fmt.Sprint(begins, took, end), fmt.Sprint(got, time.Since(start), gotEnd), "seed %d: %+v", seed, s) {
-					t.FailNow()
-				}
-				ends[end]++
-			})
+	ends := map[string]int{}
+	for seed := range uint64(*modelScenarios) {
+		s := randomScenario(rand.New(rand.NewPCG(seed, 11)))
+		begins, took, end := s.model()
+		if end == "tie" {
+			continue
 		}
-		assert.Len(t, ends, 7, "every end is reached: %v", ends)
-	})
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			got, gotEnd := s.play(t.Context())
+			if !assert.Equal(t, fmt.Sprint(begins, took, end), fmt.Sprint(got, time.Since(start), gotEnd), "seed %d: %+v", seed, s) {
+				t.FailNow()
+			}
+			ends[end]++
+		})
+	}
+	assert.Len(t, ends, 7, "every end is reached: %v", ends)
 }

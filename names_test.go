@@ -89,7 +89,6 @@ func TestTextOfBudgets(t *testing.T) {
 		"limiter=token":                 `unknown limiter "token"; valid: none, adaptive`,
 		"limiter=adaptive(clock=1)":     `unknown key "clock"; valid: none`,
 		"budget=token budget=any":       `key "budget" is given twice`,
-		"stagger=-1s":                   `Stagger is negative (-1s)`,
 	} {
 		_, err := retry.ParsePolicy(text)
 		assert.ErrorContains(t, err, want, text)

@@ -11,7 +11,7 @@ import (
 )
 
 // Delays draws the waits of a call whose attempts all fail immediately with transient
-// errors. It stops at MaxElapsed and ignores hints, budgets, limiters, Stagger and
+// errors. It stops at MaxElapsed and ignores hints, budgets, limiters and
 // deadlines. Each range loop draws new waits; it may be endless if MaxAttempts is
 // Unlimited.
 func (p Policy) Delays() iter.Seq[time.Duration] {

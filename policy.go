@@ -39,10 +39,6 @@ type Policy struct {
 	// end before it returns. 0 means no limit.
 	AttemptTimeout time.Duration
 
-	// Stagger bounds a random wait before the first attempt, for clients that start
-	// together. 0 means no wait.
-	Stagger time.Duration
-
 	Classifier Classifier // nil: DefaultClassifier{}
 	Hint       HintRule   // nil: HintAtLeast{}
 	Budget     Budget     // nil: no bound
@@ -69,16 +65,13 @@ func (p Policy) With(h Hooks) Policy {
 	return p
 }
 
-// Validate checks the Policy and each part that has a method Validate() error. The
-// error lists everything that is wrong and matches [ErrInvalid]. [ParsePolicy] calls
-// it; Do checks only the Policy's own numbers.
+// Validate checks the Policy and each part that is a [Validator]. The error lists
+// everything that is wrong and matches [ErrInvalid]. [ParsePolicy] calls it; Do checks only
+// the Policy's own numbers.
 func (p Policy) Validate() error { return invalid("policy", p.faults()) }
 
 func (p *Policy) faults() []string {
 	faults := p.ownFaults()
-	if p.MaxElapsed > 0 && p.Stagger > p.MaxElapsed {
-		faults = append(faults, fmt.Sprint("Stagger ", p.Stagger, " is above MaxElapsed ", p.MaxElapsed))
-	}
 	for _, part := range []struct {
 		path  string
 		value any
@@ -93,7 +86,7 @@ func (p *Policy) faults() []string {
 
 // unfit reports whether a call must not start; refuse returns the reason.
 func (p *Policy) unfit(ctx context.Context, hasOp bool) bool {
-	return ctx == nil || !hasOp || int64(p.MaxAttempts)|int64(p.MaxElapsed)|int64(p.AttemptTimeout)|int64(p.Stagger) < 0
+	return ctx == nil || !hasOp || int64(p.MaxAttempts)|int64(p.MaxElapsed)|int64(p.AttemptTimeout) < 0
 }
 
 func (p *Policy) refuse(ctx context.Context, hasOp bool) error {
@@ -109,7 +102,7 @@ func (p *Policy) refuse(ctx context.Context, hasOp bool) error {
 
 func (p *Policy) ownFaults() []string {
 	var faults []string
-	for i, n := range [...]int64{int64(p.MaxAttempts), int64(p.MaxElapsed), int64(p.AttemptTimeout), int64(p.Stagger)} {
+	for i, n := range [...]int64{int64(p.MaxAttempts), int64(p.MaxElapsed), int64(p.AttemptTimeout)} {
 		if n >= 0 {
 			continue
 		}
@@ -117,7 +110,7 @@ func (p *Policy) ownFaults() []string {
 		if i == 0 {
 			number = n
 		}
-		name := [...]string{"MaxAttempts", "MaxElapsed", "AttemptTimeout", "Stagger"}[i]
+		name := [...]string{"MaxAttempts", "MaxElapsed", "AttemptTimeout"}[i]
 		faults = append(faults, fmt.Sprint(name, " is negative (", number, ")"))
 	}
 	return faults
@@ -125,7 +118,7 @@ func (p *Policy) ownFaults() []string {
 
 // bare reports whether the first attempt can be made without the loop.
 func (p *Policy) bare() bool {
-	return p.Limiter == nil && p.Budget == nil && p.OnAttempt == nil && p.AttemptTimeout == 0 && p.MaxElapsed == 0 && p.Stagger == 0
+	return p.Limiter == nil && p.Budget == nil && p.OnAttempt == nil && p.AttemptTimeout == 0 && p.MaxElapsed == 0
 }
 
 func (p *Policy) maxAttempts() int {

@@ -37,9 +37,7 @@ func TestPolicyClassify(t *testing.T) {
 }
 
 // TestShared: goroutines that share a policy have independent schedules.
-func TestShared(t *testing.T) { bothWays(t, testShared) }
-
-func testShared(t *testing.T, do doer) {
+func TestShared(t *testing.T) {
 	exponential := retry.Exponential{Base: ms, Factor: 10}
 	for name, tt := range map[string]struct {
 		rule retry.Backoff
@@ -64,7 +62,7 @@ func testShared(t *testing.T, do doer) {
 					wg.Go(func() {
 						var waits []time.Duration
 						last, failure := time.Now(), fmt.Errorf("failure of %d", i)
-						err := do(t.Context(), p, func(context.Context) error {
+						err := retry.Do(t.Context(), p, func(context.Context) error {
 							waits = append(waits, time.Since(last))
 							last = time.Now()
 							return failure
@@ -83,12 +81,10 @@ func testShared(t *testing.T, do doer) {
 
 // TestPolicyIsFreshForEveryCall: attempts, delays and time limits start afresh for each
 // call.
-func TestPolicyIsFreshForEveryCall(t *testing.T) { bothWays(t, testPolicyIsFreshForEveryCall) }
-
-func testPolicyIsFreshForEveryCall(t *testing.T, do doer) {
+func TestPolicyIsFreshForEveryCall(t *testing.T) {
 	p := retry.Policy{MaxAttempts: 4, Backoff: retry.FullJitter{Base: time.Second}}
 	for range 3 {
-		calls, waits, _ := play(t, do, p, errOp)
+		calls, waits, _ := play(t, p, errOp)
 		assert.Equal(t, 4, calls)
 		assert.Equal(t, []time.Duration{500 * ms, time.Second, 2 * time.Second}, waits)
 	}
@@ -97,7 +93,7 @@ func testPolicyIsFreshForEveryCall(t *testing.T, do doer) {
 		for range 3 {
 			time.Sleep(30 * ms)
 			start, op := time.Now(), retrytest.Script(errOp)
-			assert.ErrorIs(t, do(t.Context(), p, op.Run), retry.ErrMaxElapsed)
+			assert.ErrorIs(t, retry.Do(t.Context(), p, op.Run), retry.ErrMaxElapsed)
 			assert.Equal(t, 5, op.Calls())
 			assert.Equal(t, 20*ms, time.Since(start))
 		}
@@ -118,20 +114,20 @@ func TestMaxAttempts(t *testing.T) {
 		{retry.Policy{Backoff: retry.Exponential{Base: ms, Cap: 4 * ms}, MaxAttempts: 100}, 100},
 		{retry.Policy{Backoff: retry.Capped{Of: retry.Constant(1), Cap: 1}, MaxAttempts: 100}, 100},
 	} {
-		calls, waits, err := play(t, retry.Do, tt.policy, errOp)
+		calls, waits, err := play(t, tt.policy, errOp)
 		assert.Equal(t, tt.calls, calls, "%v", tt.policy)
 		assert.Len(t, waits, tt.calls-1)
 		assert.ErrorIs(t, err, retry.ErrMaxAttempts)
 		assert.ErrorIs(t, err, errOp)
 		assert.Equal(t, tt.calls, asError(t, err).Attempts)
 	}
-	calls, _, err := play(t, retry.Do, retry.Policy{MaxAttempts: retry.Unlimited}, append(slices.Repeat([]error{errOp}, 999), nil)...)
+	calls, _, err := play(t, retry.Policy{MaxAttempts: retry.Unlimited}, append(slices.Repeat([]error{errOp}, 999), nil)...)
 	assert.NoError(t, err)
 	assert.Equal(t, 1000, calls)
 }
 
 func TestZeroPolicyWaits(t *testing.T) {
-	_, waits, _ := play(t, retry.Do, retry.Policy{}, errOp)
+	_, waits, _ := play(t, retry.Policy{}, errOp)
 	assert.Equal(t, []time.Duration{25 * ms, 50 * ms}, waits)
 }
 

@@ -63,28 +63,6 @@ func readmeSQL(ctx context.Context, policy retry.Policy, db *sql.DB, id int) err
 	return err
 }
 
-type readmeMessage struct{ done chan error }
-
-func (readmeMessage) send(context.Context) error { return errOp }
-func (m readmeMessage) sent(err error)           { m.done <- err }
-
-func readmeGroup(ctx context.Context, policy retry.Policy, messages []readmeMessage) {
-	group := &retry.Group{Policy: policy, Limit: 100}
-	for _, message := range messages {
-		group.Go(ctx, message.send, message.sent)
-	}
-	group.Wait()
-}
-
-func TestReadmeGroup(t *testing.T) {
-	p, _ := onClock(3)
-	messages := []readmeMessage{{make(chan error, 1)}, {make(chan error, 1)}}
-	readmeGroup(t.Context(), p, messages)
-	for _, m := range messages {
-		assert.ErrorIs(t, <-m.done, errOp)
-	}
-}
-
 func TestReadmeTesting(t *testing.T) {
 	clock := &retrytest.Clock{}
 	policy := retry.Policy{Clock: clock, Rand: retrytest.Fixed(0.5)}
@@ -153,7 +131,7 @@ func TestReadme(t *testing.T) {
 			blocks[language] = append(blocks[language], text)
 		}
 	}
-	require.Len(t, blocks["go"], 6)
+	require.Len(t, blocks["go"], 5)
 	for _, block := range blocks["go"] {
 		assert.Contains(t, unindented, "\n"+block)
 	}

@@ -6,7 +6,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/gobackoff/retry/internal/dur"
 	"github.com/gobackoff/retry/internal/errfacts"
 )
 
@@ -62,21 +61,39 @@ func DoValue[T any](ctx context.Context, p Policy, op func(context.Context) (T, 
 	return v, err
 }
 
-// run is the loop: attempt, decide, wait. first is the failure of the first attempt,
-// or nil if it has not been made yet.
+// run is the loop. If first is not nil, the first attempt has been made and has failed.
+// Everything with a large stack frame is in another function, so that a waiting call
+// takes little memory.
 func run(ctx context.Context, p *Policy, op func(context.Context) error, first error) error {
-	c := call{attempt: Attempt{Err: first}}
-	for {
-		wait, ended, err := c.turn(ctx, p, op)
-		if ended {
-			return err
+	var c call
+	defer c.guard()
+	if p.MaxElapsed != 0 { // otherwise calls that succeed do not read the clock
+		c.started, c.start = true, now(p.Clock)
+	}
+	if first != nil {
+		c.attempt.Number = 1
+		c.conclude(p, first)
+	} else {
+		if reason := c.admit(ctx, p); reason != nil {
+			return c.giveUp(ctx, p, reason, 0)
 		}
-		if wait > 0 {
-			select {
-			case <-c.alarm(wait):
-			case <-ctx.Done():
-				return c.cutShort(ctx, p)
-			}
+		if c.try(ctx, p, op) == nil {
+			return nil
+		}
+	}
+	for {
+		wait, reason := c.next(ctx, p)
+		if reason != nil {
+			return c.giveUp(ctx, p, reason, wait)
+		}
+		if reason = c.sleep(ctx, p, wait); reason == nil {
+			reason = c.admit(ctx, p)
+		}
+		if reason != nil {
+			return c.giveUp(ctx, p, reason, 0)
+		}
+		if c.try(ctx, p, op) == nil {
+			return nil
 		}
 	}
 }
@@ -84,51 +101,14 @@ func run(ctx context.Context, p *Policy, op func(context.Context) error, first e
 // call is the state of one call of [Do]. It must not hold a *Policy: its fields are
 // passed to interface methods, so the Policy would escape to the heap.
 type call struct {
-	attempt   Attempt       // the current or latest one; Err is the last failure
-	earlier   int           // attempts before the last progress
-	resumed   time.Duration // the time elapsed at the last progress
-	paid      Attempt       // the last failure whose retry the Budget paid for
-	staggered bool          // the wait for Stagger has been drawn
-	inOp      bool          // op is running
-	timed     bool          // the field start is set
-	start     time.Time     // start of the call if the policy has a MaxElapsed, else time of the first failure
-	timer     *time.Timer
-}
-
-// turn makes one attempt, unless the first one has already failed, and decides what
-// follows: a wait and another turn, or the end of the call with err. Only a wait on the
-// system's clock can be part of a select; with any other clock, turn itself waits.
-func (c *call) turn(ctx context.Context, p *Policy, op func(context.Context) error) (wait time.Duration, ended bool, err error) {
-	defer c.guard()
-	if p.MaxElapsed != 0 && !c.timed { // otherwise calls that succeed do not read the clock
-		c.timed, c.start = true, now(p.Clock)
-	}
-	var reason error
-	switch {
-	case c.attempt.Number == 0 && c.attempt.Err != nil:
-		c.attempt.Number = 1
-		c.conclude(p, c.attempt.Err)
-		wait, reason = c.next(ctx, p)
-	case p.Stagger != 0 && !c.staggered:
-		wait, reason = c.stagger(ctx, p)
-	default:
-		if reason = c.admit(ctx, p); reason == nil {
-			if c.try(ctx, p, op) == nil {
-				return 0, true, nil
-			}
-			wait, reason = c.next(ctx, p)
-		}
-	}
-	if reason == nil && !isSystem(p.Clock) {
-		if err := p.Clock.Sleep(ctx, wait); err != nil {
-			reason = contextReason(ctx, err)
-		}
-		wait = 0
-	}
-	if reason != nil {
-		return 0, true, c.giveUp(ctx, p, reason, wait)
-	}
-	return wait, false, nil
+	attempt Attempt       // the current or latest one; Err is the last failure
+	earlier int           // attempts before the last progress
+	resumed time.Duration // the time elapsed at the last progress
+	paid    Attempt       // the last failure whose retry the Budget paid for
+	inOp    bool          // op is running
+	started bool          // start is set
+	start   time.Time     // start of the call if the policy has a MaxElapsed, else time of the first failure
+	timer   *time.Timer
 }
 
 // next returns the wait before the retry, or the reason to give up.
@@ -148,13 +128,13 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 	}
 	wait, reason := p.decide(a, elapsed, timeLeft(ctx, p.Clock))
 	if reason == ErrPermanent && p.Budget != nil {
-		p.Budget.Deposit(c.paid, false)
+		p.Budget.Deposit(c.paid, a.Err)
 	}
 	if reason != nil {
 		return wait, reason
 	}
-	if !c.timed {
-		c.timed, c.start = true, now(p.Clock)
+	if !c.started {
+		c.started, c.start = true, now(p.Clock)
 	}
 	if p.Budget != nil {
 		c.paid = *a
@@ -201,16 +181,31 @@ func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration,
 	return wait, nil
 }
 
-// stagger returns the wait before the first attempt, or the reason to give up.
-func (c *call) stagger(ctx context.Context, p *Policy) (time.Duration, error) {
-	if c.staggered = true; ctx.Err() != nil {
-		return 0, contextReason(ctx, nil)
+// sleep waits for the retry, or returns the reason why the call ends before. The waits of
+// one call share a timer. Different calls do not share one, because a timer made outside a
+// synctest bubble runs in real time inside it.
+func (c *call) sleep(ctx context.Context, p *Policy, wait time.Duration) error {
+	if !isSystem(p.Clock) { // another clock has no channel to select on
+		if err := p.Clock.Sleep(ctx, wait); err != nil {
+			return contextReason(ctx, err)
+		}
+		return nil
 	}
-	wait := dur.Saturate(dur.Unit(p.random())*float64(p.Stagger), p.Stagger)
-	if left := timeLeft(ctx, p.Clock); wait >= left && left != noDeadline {
-		return wait, errDeadline
+	if wait <= 0 {
+		return nil
 	}
-	return wait, nil
+	if c.timer == nil {
+		c.timer = time.NewTimer(wait)
+	} else {
+		c.timer.Reset(wait)
+	}
+	select {
+	case <-c.timer.C:
+		return nil
+	case <-ctx.Done():
+		c.timer.Stop()
+		return contextReason(ctx, context.Canceled)
+	}
 }
 
 // admit waits for the Limiter. It returns nil, or the reason why no attempt may begin.
@@ -220,10 +215,7 @@ func (c *call) admit(ctx context.Context, p *Policy) error {
 			return contextReason(ctx, err)
 		}
 	}
-	if ctx.Err() != nil { // it may have ended while the Limiter waited
-		return contextReason(ctx, nil)
-	}
-	return nil
+	return contextReason(ctx, nil) // it may have ended while the Limiter waited
 }
 
 // try makes an attempt, unless OnAttempt ends the caller's context.
@@ -288,11 +280,11 @@ func (c *call) conclude(p *Policy, err error) {
 	if a.Err, a.Verdict = err, (Verdict{}); err != nil {
 		a.Verdict = verdict(p.Classifier, err)
 	}
-	if o, ok := p.Limiter.(interface{ Observe(Attempt) }); ok {
+	if o, ok := p.Limiter.(Observer); ok {
 		o.Observe(*a)
 	}
 	if p.Budget != nil && (err == nil || a.Progress) {
-		p.Budget.Deposit(c.paid, true)
+		p.Budget.Deposit(c.paid, nil)
 		c.paid = Attempt{}
 	}
 }
@@ -308,7 +300,7 @@ func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Du
 		return err
 	}
 	e := &Error{Err: err, Reason: reason, Attempts: c.earlier + c.attempt.Number, Next: next}
-	if c.timed {
+	if c.started {
 		e.Elapsed = c.elapsed(p.Clock)
 	}
 	if p.OnGiveUp != nil {
@@ -328,7 +320,7 @@ func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Du
 //
 // After an error marked with [Progress] (see [Policy.Classify]), the caller must
 // restart the attempt count and the elapsed time. Next withdraws from the Budget; the
-// caller deposits after a success, a permanent failure or progress. The Limiter, Stagger,
+// caller deposits after a success, a permanent failure or progress. The Limiter,
 // AttemptTimeout, hooks and the context's deadline are left to the caller.
 func (p Policy) Next(failed Attempt, elapsed time.Duration) (time.Duration, error) {
 	faults := p.ownFaults()
@@ -345,31 +337,10 @@ func (p Policy) Next(failed Attempt, elapsed time.Duration) (time.Duration, erro
 	return p.decide(&failed, elapsed, noDeadline)
 }
 
-// alarm returns a channel that receives a value when a wait on the system's clock is
-// over. The waits of one call share a timer. Different calls do not share one, because a
-// timer made outside a synctest bubble runs in real time inside it.
-func (c *call) alarm(wait time.Duration) <-chan time.Time {
-	if c.timer == nil {
-		c.timer = time.NewTimer(wait)
-	} else {
-		c.timer.Reset(wait)
-	}
-	return c.timer.C
-}
-
-func (c *call) cutShort(ctx context.Context, p *Policy) error {
-	defer c.guard()
-	if c.timer != nil {
-		c.timer.Stop()
-	}
-	return c.giveUp(ctx, p, contextReason(ctx, context.Canceled), 0)
-}
-
 // elapsed is never negative, even if the clock goes backward.
 func (c *call) elapsed(clock Clock) time.Duration { return max(0, now(clock).Sub(c.start)) }
 
-// guard is deferred by the functions that run a call. A panic in the operation passes
-// through; one in a function of the policy continues with the operation's error added.
+// guard is deferred by run. A panic in the operation passes through; one in a function of the policy continues with the operation's error added.
 func (c *call) guard() {
 	if c.inOp || c.attempt.Err == nil {
 		return

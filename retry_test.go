@@ -35,9 +35,7 @@ func TestSchedule(t *testing.T) {
 	})
 }
 
-func TestDo(t *testing.T) { bothWays(t, testDo) }
-
-func testDo(t *testing.T, do doer) {
+func TestDo(t *testing.T) {
 	s := time.Second
 	permanent := retry.Permanent(errOp)
 	tests := []struct {
@@ -61,7 +59,7 @@ func testDo(t *testing.T, do doer) {
 		{"unrepeatable later", retry.Policy{}, retrytest.Script(errOp, retry.Unrepeatable(errOp)), 2, []time.Duration{s}, errOp, retry.ErrUnrepeatable},
 		{"unrepeatable and permanent", retry.Policy{}, retrytest.Script(retry.Unrepeatable(permanent)), 1, nil, errOp, nil},
 		{"unrepeatable comes before attempts used", retry.Policy{MaxAttempts: 1}, retrytest.Script(retry.Unrepeatable(errOp)), 1, nil, errOp, retry.ErrUnrepeatable},
-		{"unrepeatable in an inner call", retry.Policy{}, retrytest.Script(do(t.Context(), retry.Policy{}, retrytest.Script(retry.Unrepeatable(errOp)).Run)), 1, nil, errOp, retry.ErrUnrepeatable},
+		{"unrepeatable in an inner call", retry.Policy{}, retrytest.Script(retry.Do(t.Context(), retry.Policy{}, retrytest.Script(retry.Unrepeatable(errOp)).Run)), 1, nil, errOp, retry.ErrUnrepeatable},
 		{"elapsed allows a wait that ends in time", retry.Policy{MaxElapsed: 3 * s, MaxAttempts: 9}, retrytest.Script(errOp), 3, []time.Duration{s, 2 * s}, errOp, retry.ErrMaxElapsed},
 		{"elapsed forbids a wait that ends late", retry.Policy{MaxElapsed: 3*s - 1, MaxAttempts: 9}, retrytest.Script(errOp), 2, []time.Duration{s}, errOp, retry.ErrMaxElapsed},
 		{"budget refuses", retry.Policy{Budget: &retry.TokenBudget{Capacity: 14}, MaxAttempts: 9}, retrytest.Script(errOp), 2, []time.Duration{s}, errOp, retry.ErrBudget},
@@ -80,7 +78,7 @@ func testDo(t *testing.T, do doer) {
 			if tt.policy.Backoff == nil {
 				tt.policy.Backoff = retry.Exponential{Base: s}
 			}
-			err := do(t.Context(), tt.policy, tt.op.Run)
+			err := retry.Do(t.Context(), tt.policy, tt.op.Run)
 			assert.Equal(t, tt.calls, tt.op.Calls())
 			assert.Equal(t, tt.waits, clock.Waits())
 			if tt.err == nil {
@@ -100,22 +98,20 @@ func testDo(t *testing.T, do doer) {
 
 // TestUnrepeatable: an unrepeatable failure neither takes nor returns tokens, because it
 // shows nothing about the resource.
-func TestUnrepeatable(t *testing.T) { bothWays(t, testUnrepeatable) }
-
-func testUnrepeatable(t *testing.T, do doer) {
+func TestUnrepeatable(t *testing.T) {
 	bucket := &retry.TokenBudget{Capacity: 20, Deficit: 10, Costs: retry.TokenCosts{Transient: 5}}
 	p, _ := onClock(3)
 	p.Budget = bucket
-	require.ErrorIs(t, do(t.Context(), p, retrytest.Script(retry.Unrepeatable(errOp)).Run), retry.ErrUnrepeatable)
+	require.ErrorIs(t, retry.Do(t.Context(), p, retrytest.Script(retry.Unrepeatable(errOp)).Run), retry.ErrUnrepeatable)
 	assert.Equal(t, 10., bucket.Balance())
-	require.ErrorIs(t, do(t.Context(), p, retrytest.Script(errOp, retry.Unrepeatable(errOp)).Run), retry.ErrUnrepeatable)
+	require.ErrorIs(t, retry.Do(t.Context(), p, retrytest.Script(errOp, retry.Unrepeatable(errOp)).Run), retry.ErrUnrepeatable)
 	assert.Equal(t, 5., bucket.Balance(), "only the retry before it takes tokens")
 }
 
 func TestAnyDelay(t *testing.T) {
 	for _, d := range []time.Duration{-1, 0, math.MinInt64, forever} {
 		rule := retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { return d })
-		calls, waits, err := play(t, retry.Do, retry.Policy{Backoff: rule}, errOp)
+		calls, waits, err := play(t, retry.Policy{Backoff: rule}, errOp)
 		assert.ErrorIs(t, err, retry.ErrMaxAttempts)
 		assert.Equal(t, 3, calls)
 		assert.Equal(t, []time.Duration{max(0, d), max(0, d)}, waits)
@@ -156,16 +152,14 @@ func TestLongWaits(t *testing.T) {
 		})
 	}
 	// Two of the longest waits exceed the longest time limit.
-	calls, waits, err := play(t, retry.Do, retry.Policy{Backoff: retry.Constant(forever), MaxElapsed: forever}, errOp)
+	calls, waits, err := play(t, retry.Policy{Backoff: retry.Constant(forever), MaxElapsed: forever}, errOp)
 	assert.ErrorIs(t, err, retry.ErrMaxElapsed)
 	assert.Equal(t, 2, calls)
 	assert.Equal(t, []time.Duration{forever}, waits)
 }
 
 // TestBackoffGetsAttempt: a Backoff receives all facts about the attempt.
-func TestBackoffGetsAttempt(t *testing.T) { bothWays(t, testBackoffGetsAttempt) }
-
-func testBackoffGetsAttempt(t *testing.T, do doer) {
+func TestBackoffGetsAttempt(t *testing.T) {
 	var seen []retry.Attempt
 	var us []float64
 	p, _ := onClock(3)
@@ -175,7 +169,7 @@ func testBackoffGetsAttempt(t *testing.T, do doer) {
 		return time.Duration(a.Number) * time.Second
 	})
 	busy := retry.After(retry.Throttled(errOp), time.Minute)
-	_ = do(t.Context(), p, retrytest.Script(errOp, busy).Run)
+	_ = retry.Do(t.Context(), p, retrytest.Script(errOp, busy).Run)
 	assert.Equal(t, []retry.Attempt{
 		{Number: 1, Err: errOp, Verdict: retry.Verdict{Class: retry.ClassTransient}},
 		{Number: 2, Waited: time.Second, Err: busy, Verdict: retry.Verdict{Class: retry.ClassThrottled, Hint: time.Minute}},
@@ -208,27 +202,25 @@ func TestDoValue(t *testing.T) {
 
 // TestRefused: an invalid call is refused before the operation runs, with all faults
 // in one error.
-func TestRefused(t *testing.T) { bothWays(t, testRefused) }
-
-func testRefused(t *testing.T, do doer) {
+func TestRefused(t *testing.T) {
 	ran := false
 	op := func(context.Context) error { ran = true; return nil }
 	bad := retry.Policy{MaxAttempts: -1, MaxElapsed: -time.Second, AttemptTimeout: -time.Minute}
-	err := do(t.Context(), bad, op)
+	err := retry.Do(t.Context(), bad, op)
 	require.ErrorIs(t, err, retry.ErrInvalid)
 	assert.EqualError(t, err, "invalid retry call: MaxAttempts is negative (-1); MaxElapsed is negative (-1s); AttemptTimeout is negative (-1m0s)")
 
 	var none context.Context
-	err = do(none, retry.Policy{}, op)
+	err = retry.Do(none, retry.Policy{}, op)
 	require.ErrorIs(t, err, retry.ErrInvalid)
 	assert.EqualError(t, err, "invalid retry call: the context is nil")
 
-	err = do(t.Context(), retry.Policy{}, nil)
+	err = retry.Do(t.Context(), retry.Policy{}, nil)
 	require.ErrorIs(t, err, retry.ErrInvalid)
 	assert.EqualError(t, err, "invalid retry call: the operation is nil")
 
-	for _, p := range []retry.Policy{{MaxAttempts: -1}, {MaxAttempts: math.MinInt}, {MaxElapsed: -1}, {AttemptTimeout: -1}, {Stagger: -1}} {
-		assert.ErrorIs(t, do(t.Context(), p, op), retry.ErrInvalid, "%+v", p)
+	for _, p := range []retry.Policy{{MaxAttempts: -1}, {MaxAttempts: math.MinInt}, {MaxElapsed: -1}, {AttemptTimeout: -1}} {
+		assert.ErrorIs(t, retry.Do(t.Context(), p, op), retry.ErrInvalid, "%+v", p)
 	}
 
 	_, err = retry.DoValue[int](none, retry.Policy{MaxAttempts: -2}, nil)
@@ -236,9 +228,7 @@ func testRefused(t *testing.T, do doer) {
 	assert.False(t, ran)
 }
 
-func TestAttemptTimeout(t *testing.T) { bothWays(t, testAttemptTimeout) }
-
-func testAttemptTimeout(t *testing.T, do doer) {
+func TestAttemptTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var classes []retry.Class
 		p := retry.Policy{
@@ -247,7 +237,7 @@ func testAttemptTimeout(t *testing.T, do doer) {
 			Hooks:          retry.Hooks{OnRetry: func(_ context.Context, a retry.Attempt, _ time.Duration) { classes = append(classes, a.Class) }},
 		}
 		start, calls := time.Now(), 0
-		err := do(t.Context(), p, func(ctx context.Context) error {
+		err := retry.Do(t.Context(), p, func(ctx context.Context) error {
 			if calls++; calls == 3 {
 				return nil
 			}
@@ -261,21 +251,19 @@ func testAttemptTimeout(t *testing.T, do doer) {
 }
 
 // TestElapsed: without MaxElapsed, Elapsed is measured from the end of the first attempt.
-func TestElapsed(t *testing.T) { bothWays(t, testElapsed) }
-
-func testElapsed(t *testing.T, do doer) {
+func TestElapsed(t *testing.T) {
 	p, clock := onClock(3)
 	slow := func(context.Context) error { clock.Advance(10 * time.Second); return errOp }
-	e := asError(t, do(t.Context(), p, slow))
+	e := asError(t, retry.Do(t.Context(), p, slow))
 	assert.Equal(t, 23*time.Second, e.Elapsed)
 	p.Budget = &retry.TokenBudget{}
-	e = asError(t, do(t.Context(), p, slow))
+	e = asError(t, retry.Do(t.Context(), p, slow))
 	assert.Equal(t, 23*time.Second, e.Elapsed, "a Budget makes no difference")
 	p.MaxElapsed = time.Hour
-	e = asError(t, do(t.Context(), p, slow))
+	e = asError(t, retry.Do(t.Context(), p, slow))
 	assert.Equal(t, 33*time.Second, e.Elapsed)
 	p.MaxElapsed = 22 * time.Second
-	e = asError(t, do(t.Context(), p, slow))
+	e = asError(t, retry.Do(t.Context(), p, slow))
 	assert.ErrorIs(t, e, retry.ErrMaxElapsed)
 	assert.Equal(t, 21*time.Second, e.Elapsed, "Elapsed includes the attempts, and two attempts leave no time for the second wait")
 	assert.Equal(t, 2*time.Second, e.Next)
@@ -291,9 +279,7 @@ func (c *tickingClock) Now() time.Time {
 
 // TestElapsedOfOneAttempt: Elapsed is 0 for a call with at most one attempt, and such
 // a call does not read the clock unless the policy has a MaxElapsed.
-func TestElapsedOfOneAttempt(t *testing.T) { bothWays(t, testElapsedOfOneAttempt) }
-
-func testElapsedOfOneAttempt(t *testing.T, do doer) {
+func TestElapsedOfOneAttempt(t *testing.T) {
 	for name, tt := range map[string]struct {
 		policy retry.Policy
 		err    error
@@ -311,14 +297,14 @@ func testElapsedOfOneAttempt(t *testing.T, do doer) {
 			tt.policy.Clock = clock
 			elapsed := time.Duration(-1)
 			tt.policy.OnGiveUp = func(_ context.Context, e *retry.Error) { elapsed = e.Elapsed }
-			assert.Error(t, do(t.Context(), tt.policy, retrytest.Script(tt.err).Run))
+			assert.Error(t, retry.Do(t.Context(), tt.policy, retrytest.Script(tt.err).Run))
 			assert.Zero(t, elapsed)
 			assert.Equal(t, start, clock.Clock.Now(), "the clock was read")
 		})
 	}
 	t.Run("with MaxElapsed", func(t *testing.T) {
 		p := retry.Policy{MaxAttempts: 1, MaxElapsed: time.Hour, Clock: &tickingClock{}}
-		assert.Positive(t, asError(t, do(t.Context(), p, fails)).Elapsed)
+		assert.Positive(t, asError(t, retry.Do(t.Context(), p, fails)).Elapsed)
 	})
 }
 
@@ -625,75 +611,9 @@ func TestInnerWaitBeyondLimit(t *testing.T) {
 	}
 }
 
-// TestStagger: only the first attempt is delayed by a random time.
-func TestStagger(t *testing.T) { bothWays(t, testStagger) }
-
-func testStagger(t *testing.T, do doer) {
-	policy := retry.Policy{Stagger: time.Minute, Backoff: retry.Constant(time.Second), Rand: retrytest.Fixed(0.5)}
-	for name, clock := range map[string]func() retry.Clock{
-		"system":  func() retry.Clock { return nil },
-		"virtual": func() retry.Clock { return &retrytest.Clock{Start: time.Now()} },
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := policy
-				p.Clock = clock()
-				now := time.Now
-				if p.Clock != nil {
-					now = p.Clock.Now
-				}
-				var at []time.Duration
-				var waited []time.Duration
-				p.OnAttempt = func(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
-					waited = append(waited, a.Waited)
-					return ctx, nil
-				}
-				start := now()
-				err := do(t.Context(), p, func(context.Context) error { at = append(at, now().Sub(start)); return errOp })
-				assert.Equal(t, []time.Duration{30 * time.Second, 31 * time.Second, 32 * time.Second}, at)
-				assert.Equal(t, []time.Duration{0, time.Second, time.Second}, waited)
-				assert.Equal(t, 3, asError(t, err).Attempts)
-			})
-		})
-	}
-	t.Run("counts for MaxElapsed", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			p := policy
-			p.Stagger, p.MaxElapsed = 30*time.Second, 31*time.Second
-			p.Rand = retrytest.Fixed(almost1)
-			err := asError(t, do(t.Context(), p, fails))
-			assert.Equal(t, 2, err.Attempts)
-			assert.Equal(t, 31*time.Second, err.Elapsed.Round(ms))
-		})
-	})
-	t.Run("canceled", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			time.AfterFunc(time.Second, cancel)
-			err := asError(t, do(ctx, policy, fails))
-			assert.Equal(t, 0, err.Attempts)
-			assert.ErrorIs(t, err, context.Canceled)
-			assert.Zero(t, asError(t, do(ctx, policy, fails)).Next) // it begins with a canceled context
-		})
-	})
-	t.Run("beyond the deadline", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-			defer cancel()
-			start := time.Now()
-			err := asError(t, do(ctx, policy, fails))
-			assert.Equal(t, 0, err.Attempts)
-			assert.ErrorIs(t, err, context.DeadlineExceeded)
-			assert.Zero(t, time.Since(start))
-		})
-	})
-}
-
 // TestProgress: counting restarts after progress, and Error.Attempts remains the
 // total.
-func TestProgress(t *testing.T) { bothWays(t, testProgress) }
-
-func testProgress(t *testing.T, do doer) {
+func TestProgress(t *testing.T) {
 	progress := retry.Progress(errOp)
 	t.Run("attempts and delays", func(t *testing.T) {
 		p, clock := onClock(3)
@@ -702,7 +622,7 @@ func testProgress(t *testing.T, do doer) {
 		p.OnRetry = func(_ context.Context, failed retry.Attempt, _ time.Duration) {
 			numbers = append(numbers, failed.Number)
 		}
-		err := asError(t, do(t.Context(), p, retrytest.Script(errOp, errOp, progress, errOp, progress, errOp, errOp).Run))
+		err := asError(t, retry.Do(t.Context(), p, retrytest.Script(errOp, errOp, progress, errOp, progress, errOp, errOp).Run))
 		s := time.Second
 		assert.Equal(t, []time.Duration{s, 2 * s, s, 2 * s, s, 2 * s}, clock.Waits())
 		assert.Equal(t, []int{1, 2, 1, 2, 1, 2}, numbers)
@@ -712,7 +632,7 @@ func testProgress(t *testing.T, do doer) {
 	t.Run("time", func(t *testing.T) {
 		p, clock := onClock(retry.Unlimited)
 		p.Backoff, p.MaxElapsed = retry.Constant(time.Second), 3*time.Second
-		err := asError(t, do(t.Context(), p, retrytest.Script(errOp, errOp, errOp, progress, errOp).Run))
+		err := asError(t, retry.Do(t.Context(), p, retrytest.Script(errOp, errOp, errOp, progress, errOp).Run))
 		assert.Len(t, clock.Waits(), 6)
 		assert.Equal(t, 6*time.Second, err.Elapsed)
 		assert.Equal(t, retry.ErrMaxElapsed, err.Reason)
@@ -724,22 +644,22 @@ func testProgress(t *testing.T, do doer) {
 			waited = append(waited, a.Waited)
 			return time.Second
 		})
-		require.NoError(t, do(t.Context(), p, retrytest.Script(progress, progress, nil).Run))
+		require.NoError(t, retry.Do(t.Context(), p, retrytest.Script(progress, progress, nil).Run))
 		assert.Len(t, clock.Waits(), 2)
 		assert.Equal(t, []time.Duration{0, 0}, waited)
 	})
 	t.Run("the previous wait", func(t *testing.T) {
 		p, clock := onClock(9)
 		p.Backoff, p.Rand = retry.DecorrelatedJitter{Base: time.Second}, retrytest.Fixed(0.5)
-		_ = do(t.Context(), p, retrytest.Script(errOp, errOp, progress, nil).Run)
+		_ = retry.Do(t.Context(), p, retrytest.Script(errOp, errOp, progress, nil).Run)
 		s := clock.Waits()
 		assert.Equal(t, s[0], s[2])
 		assert.Greater(t, s[1], s[0])
 	})
 	t.Run("other markers", func(t *testing.T) {
 		p, _ := onClock(3)
-		assert.Equal(t, 1, asPermanent(t, do, p, retry.Progress(retry.Permanent(errOp))))
-		assert.ErrorIs(t, do(t.Context(), p, retrytest.Script(retry.Unrepeatable(progress)).Run), retry.ErrUnrepeatable)
+		assert.Equal(t, 1, asPermanent(t, p, retry.Progress(retry.Permanent(errOp))))
+		assert.ErrorIs(t, retry.Do(t.Context(), p, retrytest.Script(retry.Unrepeatable(progress)).Run), retry.ErrUnrepeatable)
 		a := p.Classify(retry.Progress(retry.After(retry.Throttled(errOp), time.Minute)))
 		assert.Equal(t, retry.ClassThrottled, a.Class)
 		assert.Equal(t, time.Minute, a.Hint)
@@ -753,7 +673,7 @@ func testProgress(t *testing.T, do doer) {
 		script := retrytest.Script(progress)
 		ended := errors.New("enough")
 		calls := 0
-		err := do(t.Context(), p, func(ctx context.Context) error {
+		err := retry.Do(t.Context(), p, func(ctx context.Context) error {
 			if calls++; calls == 1000 {
 				return retry.Permanent(ended)
 			}
@@ -768,8 +688,8 @@ func testProgress(t *testing.T, do doer) {
 type deposits []string
 
 func (*deposits) TryWithdraw(retry.Attempt) bool { return true }
-func (b *deposits) Deposit(paid retry.Attempt, succeeded bool) {
-	*b = append(*b, fmt.Sprint(paid.Number, " ", paid.Class, " ", succeeded))
+func (b *deposits) Deposit(paid retry.Attempt, err error) {
+	*b = append(*b, fmt.Sprint(paid.Number, " ", paid.Class, " ", err))
 }
 
 // TestProgressPaysOnce: progress makes the deposit for the last retry, and the end of the
@@ -777,20 +697,20 @@ func (b *deposits) Deposit(paid retry.Attempt, succeeded bool) {
 func TestProgressPaysOnce(t *testing.T) {
 	for _, end := range []error{nil, retry.Permanent(errOp)} {
 		var budget deposits
-		_, _, _ = play(t, retry.Do, retry.Policy{Budget: &budget}, retry.Throttled(errOp), retry.Progress(errOp), end)
-		assert.Equal(t, deposits{"1 throttled true", fmt.Sprint("1 transient ", end == nil)}, budget)
+		_, _, _ = play(t, retry.Policy{Budget: &budget}, retry.Throttled(errOp), retry.Progress(errOp), end)
+		assert.Equal(t, deposits{"1 throttled <nil>", fmt.Sprint("1 transient ", end)}, budget)
 	}
 	var budget deposits
-	_, _, _ = play(t, retry.Do, retry.Policy{Budget: &budget}, retry.Throttled(errOp), retry.Progress(retry.Permanent(errOp)))
-	assert.Equal(t, deposits{"1 throttled true", "0 unknown false"}, budget)
+	_, _, _ = play(t, retry.Policy{Budget: &budget}, retry.Throttled(errOp), retry.Progress(retry.Permanent(errOp)))
+	assert.Equal(t, deposits{"1 throttled <nil>", fmt.Sprint("0 unknown ", errOp)}, budget)
 }
 
 // asPermanent checks that the operation's error is returned unchanged, and returns the
 // number of calls.
-func asPermanent(t *testing.T, do doer, p retry.Policy, err error) int {
+func asPermanent(t *testing.T, p retry.Policy, err error) int {
 	t.Helper()
 	op := retrytest.Script(err)
-	assert.Equal(t, err, do(t.Context(), p, op.Run))
+	assert.Equal(t, err, retry.Do(t.Context(), p, op.Run))
 	return op.Calls()
 }
 
@@ -860,7 +780,7 @@ func TestNext(t *testing.T) {
 type seeing struct{ seen *[]retry.Attempt }
 
 func (b seeing) TryWithdraw(a retry.Attempt) bool { *b.seen = append(*b.seen, a); return true }
-func (seeing) Deposit(retry.Attempt, bool)        {}
+func (seeing) Deposit(retry.Attempt, error)       {}
 
 // FuzzNext: a hand-written loop over Next makes the same attempts and waits as Do.
 func FuzzNext(f *testing.F) {
@@ -901,17 +821,17 @@ func nextByHand(ctx context.Context, p retry.Policy, clock *retrytest.Clock, op 
 	for {
 		failed.Number++
 		if failed.Err = op(ctx); failed.Err == nil {
-			p.Budget.Deposit(paid, true)
+			p.Budget.Deposit(paid, nil)
 			return nil
 		}
 		if failed.Verdict = p.Classify(failed.Err); failed.Progress {
-			p.Budget.Deposit(paid, true)
+			p.Budget.Deposit(paid, nil)
 			paid, failed.Number, start = retry.Attempt{}, 1, clock.Now()
 		}
 		wait, reason := p.Next(failed, clock.Now().Sub(start))
 		if reason != nil {
 			if reason == retry.ErrPermanent {
-				p.Budget.Deposit(paid, false)
+				p.Budget.Deposit(paid, failed.Err)
 			}
 			return reason
 		}

@@ -29,7 +29,7 @@ import (
 
 // policyKeys are the keys of a Policy's own fields, in the order in which they are
 // printed.
-var policyKeys = []string{"attempts", "elapsed", "timeout", "stagger", "hint", "budget", "limiter"}
+var policyKeys = []string{"attempts", "elapsed", "timeout", "hint", "budget", "limiter"}
 
 const (
 	unlimited = "unlimited" // MaxAttempts
@@ -110,7 +110,7 @@ func (p *Policy) values() []value {
 		attempts = strconv.Itoa(p.maxAttempts())
 	}
 	return []value{
-		{text: attempts}, {text: limitText(p.MaxElapsed)}, {text: limitText(p.AttemptTimeout)}, {text: limitText(p.Stagger)},
+		{text: attempts}, {text: limitText(p.MaxElapsed)}, {text: limitText(p.AttemptTimeout)},
 		partText("hint rule", hints, cmp.Or[HintRule](p.Hint, HintAtLeast{})), partText("budget", budgets, p.Budget),
 		limiterText(p.Limiter),
 	}
@@ -275,7 +275,7 @@ func numberText(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 // and the keys of a Policy are
 //
 //	attempts=5                           or unlimited
-//	elapsed=1m timeout=2s stagger=200ms  or none
+//	elapsed=1m timeout=2s                or none
 //	hint=at-least(max=10m)               or-give-up(max=10m), window(width=5s), ignore
 //	budget=token(capacity= cost=5 timeout=10 throttled= success= deficit= norefund= successonly=)
 //	budget=throttle(maxtokens= tokenratio=)
@@ -466,7 +466,6 @@ func (p *parser) policy(start Policy) (Policy, error) {
 		policy.keep(&start)
 		policy.MaxElapsed = cmp.Or(policy.MaxElapsed, start.MaxElapsed)
 		policy.AttemptTimeout = cmp.Or(policy.AttemptTimeout, start.AttemptTimeout)
-		policy.Stagger = cmp.Or(policy.Stagger, start.Stagger)
 		rule, keys = reflect.Value{}, slices.Concat([]string{"service"}, policyKeys)
 	}
 	for _, key := range policyKeys {
@@ -607,8 +606,6 @@ func (p *Policy) set(key, value string) (err error) {
 		p.MaxElapsed, err = parseLimit(key, value)
 	case "timeout":
 		p.AttemptTimeout, err = parseLimit(key, value)
-	case "stagger":
-		p.Stagger, err = parseLimit(key, value)
 	case "hint":
 		p.Hint, err = parsePart(key, value, hints)
 	case "budget":

@@ -74,14 +74,14 @@ func (s *Sequence) Retry(err error) (delay time.Duration, retryIt bool) {
 	case reason == nil:
 		s.waited, s.paid = wait, failed
 	case reason == retry.ErrPermanent:
-		s.deposit(false)
+		s.deposit(err)
 	}
 	return wait, reason == nil
 }
 
 // Succeeded reports a success to the policy's Budget, and then calls [Sequence.Reset].
 func (s *Sequence) Succeeded() {
-	s.deposit(true)
+	s.deposit(nil)
 	s.Reset()
 }
 
@@ -93,9 +93,9 @@ func (s *Sequence) Reset() {
 	}
 }
 
-func (s *Sequence) deposit(succeeded bool) {
+func (s *Sequence) deposit(err error) {
 	if s.policy.Budget != nil {
-		s.policy.Budget.Deposit(s.paid, succeeded)
+		s.policy.Budget.Deposit(s.paid, err)
 		s.paid = retry.Attempt{}
 	}
 }

@@ -16,12 +16,12 @@ func (b Invited) TryWithdraw(failed retry.Attempt) bool {
 }
 
 // Deposit implements [retry.Budget]. After an invited retry, it refunds nothing.
-func (b Invited) Deposit(paid retry.Attempt, succeeded bool) {
+func (b Invited) Deposit(paid retry.Attempt, err error) {
 	if invited(paid) {
 		paid = retry.Attempt{}
 	}
 	if b.Budget != nil {
-		b.Budget.Deposit(paid, succeeded)
+		b.Budget.Deposit(paid, err)
 	}
 }
 

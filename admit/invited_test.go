@@ -1,6 +1,7 @@
 package admit
 
 import (
+	"io"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -32,13 +33,13 @@ func TestInvited(t *testing.T) {
 			assert.True(t, Invited{tokens}.TryWithdraw(failed))
 			assert.Equal(t, 500-test.cost, tokens.Balance())
 			tokens.TryWithdraw(retry.Attempt{}) // 14
-			Invited{tokens}.Deposit(failed, true)
+			Invited{tokens}.Deposit(failed, nil)
 			assert.Equal(t, 500-14-test.cost+max(1, test.cost), tokens.Balance())
 		})
 	}
 	unbounded := Invited{}
 	assert.True(t, unbounded.TryWithdraw(retry.Attempt{}))
-	unbounded.Deposit(retry.Attempt{}, false)
+	unbounded.Deposit(retry.Attempt{}, io.EOF)
 	empty := &retry.TokenBudget{Deficit: 500}
 	assert.True(t, Invited{empty}.TryWithdraw(retry.Attempt{Verdict: invitation}))
 	assert.False(t, Invited{empty}.TryWithdraw(retry.Attempt{}))

@@ -102,7 +102,7 @@ func requestError(err error) error { return &url.Error{Op: "Post", URL: "https:/
 
 // balance returns -1 if there is no quota, as the SDK does.
 func balance(p retry.Policy) float64 {
-	if b, ok := p.Budget.(interface{ Balance() float64 }); ok {
+	if b, ok := p.Budget.(retry.Balancer); ok {
 		return b.Balance()
 	}
 	return -1

@@ -10,10 +10,10 @@ import (
 // returns one token more than the last retry took.
 type goQuota struct{ *retry.TokenBudget }
 
-func (q goQuota) Deposit(paid retry.Attempt, succeeded bool) {
-	q.TokenBudget.Deposit(paid, succeeded)
+func (q goQuota) Deposit(paid retry.Attempt, err error) {
+	q.TokenBudget.Deposit(paid, err)
 	if paid.Number != 0 {
-		q.TokenBudget.Deposit(retry.Attempt{}, succeeded)
+		q.TokenBudget.Deposit(retry.Attempt{}, err)
 	}
 }
 
@@ -53,8 +53,8 @@ func (q *growingQuota) TryWithdraw(failed retry.Attempt) bool {
 	}
 }
 
-func (q *growingQuota) Deposit(paid retry.Attempt, succeeded bool) {
-	if !succeeded {
+func (q *growingQuota) Deposit(paid retry.Attempt, err error) {
+	if err != nil {
 		return
 	}
 	tokens := int64(1)

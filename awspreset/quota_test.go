@@ -44,18 +44,18 @@ func TestPresetRefunds(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.preset.String(), func(t *testing.T) {
-			after := func(from float64, last retry.Attempt, ok bool) float64 {
+			after := func(from float64, last retry.Attempt, err error) float64 {
 				p := tt.preset.Policy("")
 				for balance(p) > from {
 					require.True(t, p.Budget.TryWithdraw(retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassThrottled}}))
 				}
-				p.Budget.Deposit(last, ok)
+				p.Budget.Deposit(last, err)
 				return balance(p)
 			}
-			assert.Equal(t, tt.first, after(400, retry.Attempt{}, true))
-			assert.Equal(t, tt.retried, after(400, failedWith(retry.ClassTransient), true))
-			assert.Equal(t, tt.above, after(500, retry.Attempt{}, true))
-			assert.Equal(t, tt.afterBad, after(400, failedWith(retry.ClassTransient), false))
+			assert.Equal(t, tt.first, after(400, retry.Attempt{}, nil))
+			assert.Equal(t, tt.retried, after(400, failedWith(retry.ClassTransient), nil))
+			assert.Equal(t, tt.above, after(500, retry.Attempt{}, nil))
+			assert.Equal(t, tt.afterBad, after(400, failedWith(retry.ClassTransient), errOp))
 
 			p := tt.preset.Policy("")
 			var wg sync.WaitGroup
@@ -63,7 +63,7 @@ func TestPresetRefunds(t *testing.T) {
 				wg.Go(func() {
 					for range 100 {
 						if p.Budget.TryWithdraw(retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassTransient}}) {
-							p.Budget.Deposit(failedWith(retry.ClassTransient), true)
+							p.Budget.Deposit(failedWith(retry.ClassTransient), nil)
 						}
 					}
 				})

@@ -146,7 +146,7 @@ func quotaOf(p retry.Policy) string {
 	}
 	gain := func(last retry.Attempt) float64 {
 		before := balance(p)
-		p.Budget.Deposit(last, true)
+		p.Budget.Deposit(last, nil)
 		return balance(p) - before
 	}
 	for range 20 {

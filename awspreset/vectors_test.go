@@ -205,7 +205,7 @@ func quotaAnswerOf(b retry.Budget, c quotaCase) any {
 			}
 		} else {
 			if e.End == "success" {
-				b.Deposit(paid, true)
+				b.Deposit(paid, nil)
 			}
 			paid = retry.Attempt{}
 		}
@@ -284,9 +284,9 @@ func TestLimiterVectors(t *testing.T) {
 // A twice is a quota that returns tokens twice.
 type twice struct{ *retry.TokenBudget }
 
-func (b twice) Deposit(a retry.Attempt, succeeded bool) {
-	b.TokenBudget.Deposit(a, succeeded)
-	b.TokenBudget.Deposit(a, succeeded)
+func (b twice) Deposit(a retry.Attempt, err error) {
+	b.TokenBudget.Deposit(a, err)
+	b.TokenBudget.Deposit(a, err)
 }
 
 // caught returns how many answers of a source to a set the function ask does not give.

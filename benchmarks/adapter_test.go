@@ -166,7 +166,7 @@ func TestDelays(t *testing.T) {
 
 func TestWaiting(t *testing.T) {
 	const calls = 500
-	for _, l := range append([]library{{name: bareColumn}, {name: groupColumn}}, libraries...) {
+	for _, l := range append([]library{{name: bareColumn}}, libraries...) {
 		t.Run(l.name, func(t *testing.T) {
 			used, err := measureWaiting(l.name, calls)
 			require.NoError(t, err)

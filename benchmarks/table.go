@@ -25,22 +25,16 @@ var columns = []struct{ name, title, module string }{
 	{"aws", "AWS SDK ³", "github.com/aws/aws-sdk-go-v2"},
 	{"k8s", "Kubernetes wait ⁴", "k8s.io/apimachinery"},
 	{bareColumn, "bare goroutine ⁵", ""},
-	{groupColumn, "this library, Group ⁶", ""},
 }
 
-// These columns contain only memory figures.
-const (
-	bareColumn  = "goroutine"
-	groupColumn = "group"
-)
+const bareColumn = "goroutine" // contains only memory figures
 
 const footnotes = `Cells: median ± spread (95 % confidence) · allocations · ratio to this library. Bold: better than this library, and not by chance (p < 0.05).
 ¹ Its backoff holds the state of one call: if it grows or is counted, each call builds its own, even in rows marked "built once".
 ² A policy that is built once has its context built in, and serves only calls with that context.
 ³ Its retry middleware around a handler that does nothing, hooks for traces and metrics included.
 ⁴ Does not return the last error of the operation.
-⁵ A goroutine in a select of a timer and a context: what waiting costs without any call.
-⁶ Calls in the background, which hold no goroutine while they wait.`
+⁵ A goroutine in a select of a timer and a context: what waiting costs without any call.`
 
 // rows lists the titles of the rows in order. An unlisted benchmark gets a row at the end.
 var rows = []struct {

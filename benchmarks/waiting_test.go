@@ -13,8 +13,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/gobackoff/retry"
 )
 
 var (
@@ -48,7 +46,7 @@ type memory struct {
 // BenchmarkWaiting measures the memory of calls that all wait an hour after their first
 // failure. Its time is meaningless and not reported.
 func BenchmarkWaiting(b *testing.B) {
-	names := []string{bareColumn, groupColumn}
+	names := []string{bareColumn}
 	for _, l := range libraries {
 		names = append(names, l.name)
 	}
@@ -130,23 +128,8 @@ func waiter(ctx context.Context, name string) (begin func(done func(error)), wai
 		return func(done func(error)) { go func() { done(wait()) }() }
 	}
 	hour := plan{attempts: 2, wait: time.Hour}
-	switch name {
-	case bareColumn:
+	if name == bareColumn {
 		return inGoroutine(func() error { return sleep(ctx, hour.wait) }), parkedGoroutines, nil
-	case groupColumn:
-		var failed atomic.Uint64
-		// Without the limit, 100,000 goroutines would begin at once and leave
-		// their descriptors behind.
-		group := &retry.Group{Policy: ourPolicy(hour), Limit: 100}
-		op := func(context.Context) error { failed.Add(1); return wrapped() }
-		idle := runtime.NumGoroutine()
-		waiting := func() uint64 {
-			if runtime.NumGoroutine() > idle {
-				return 0
-			}
-			return failed.Load()
-		}
-		return func(done func(error)) { group.Go(ctx, op, done) }, waiting, nil
 	}
 	for _, l := range libraries {
 		if l.name == name {

@@ -4,8 +4,10 @@ package lab
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
@@ -21,12 +23,22 @@ type Contender struct {
 	// Policy returns a new policy for a simulated process, with its own budget and
 	// limiter, if any. They must use the clock.
 	Policy func(clock retry.Clock) retry.Policy
+
+	// Stagger bounds a random wait before each client's call, outside of the policy. Only a
+	// [Contention] honors it, because its clients start together.
+	Stagger time.Duration
 }
 
 // ParseContender reads a Contender from the text form of a policy (see
-// [retry.ParsePolicy]). Its name is the text of the parsed policy, which always includes
-// the number of attempts.
+// [retry.ParsePolicy]) with an additional key stagger. Its name is the text of the parsed
+// policy, which always includes the number of attempts.
 func ParseContender(text string) (Contender, error) {
+	words := strings.Fields(text)
+	for i, word := range words {
+		if value, ok := strings.CutPrefix(word, "stagger="); ok {
+			return staggered(strings.Join(slices.Delete(words, i, i+1), " "), value)
+		}
+	}
 	if strings.TrimSpace(text) == "" {
 		return Contender{}, errors.New(`no policy; one is "full base=100ms cap=20s attempts=5"`)
 	}
@@ -38,6 +50,16 @@ func ParseContender(text string) (Contender, error) {
 		p, _ := retry.ParsePolicy(text) // a new one, for a separate budget and limiter
 		return onClock(p, clock)
 	}}, nil
+}
+
+func staggered(text, stagger string) (Contender, error) {
+	d, err := time.ParseDuration(stagger)
+	if err != nil || d <= 0 {
+		return Contender{}, fmt.Errorf("stagger=%s is not a duration above 0, such as 200ms", stagger)
+	}
+	c, err := ParseContender(text)
+	c.Name, c.Stagger = c.Name+" stagger="+d.String(), d
+	return c, err
 }
 
 func onClock(p retry.Policy, clock retry.Clock) retry.Policy {

@@ -167,7 +167,7 @@ func (c *Contention) check() error {
 func (c *Contention) checkContender(contender Contender) error {
 	policy := contender.Policy(&world{})
 	switch {
-	case policy.Stagger > mostStagger:
+	case contender.Stagger > mostStagger:
 		return fmt.Errorf("contenders: stagger of %q is above %v", contender.Name, mostStagger)
 	case !plain(&policy) && slices.Max(append([]int{0}, c.Clients...)) > mostCallers:
 		return fmt.Errorf("clients: %q has a budget, a limiter, a timeout or hooks, and can be simulated with up to %d",

@@ -85,7 +85,11 @@ func newCrowd(c *Contention, cell *cell, trial int) *crowd {
 		client.stream = newStream(cr.key, client.number, policyDraws)
 		client.start(&cr.world, &client.stream, client.live)
 		cr.clients = append(cr.clients, client)
-		cr.timers.start(&client.timer, 0)
+		start := int64(0)
+		if stagger := cell.contender.Stagger; stagger > 0 {
+			start = int64(float64(stagger) * client.stream.uniform())
+		}
+		cr.timers.start(&client.timer, start)
 	}
 	return cr
 }

@@ -15,7 +15,7 @@ import (
 func TestCrowdAgreesWithTheModel(t *testing.T) {
 	policies := append(Blog(), mustParse(
 		"full base=10ms cap=2s attempts=5",
-		"full base=10ms cap=2s stagger=200ms attempts=unlimited",
+		"full base=10ms cap=2s attempts=unlimited stagger=200ms",
 		"constant delay=15ms elapsed=300ms attempts=unlimited",
 		"schedule delays=10ms/100ms/50ms",
 		"aws-standard-2026 budget=none",

@@ -30,7 +30,7 @@ type model struct {
 	backoff  retry.Backoff
 	attempts uint32        // maximum
 	elapsed  time.Duration // limit per client; 0: none
-	spread   time.Duration // Stagger
+	stagger  time.Duration
 	key      uint64
 
 	commit int64 // time of the last commit; -1: none
@@ -86,7 +86,7 @@ func (m *model) setUp(c *Contention, cell *cell, trial int) {
 	if m.backoff == nil {
 		m.backoff = retry.Capped{} // the default rule, without a cap
 	}
-	m.attempts, m.elapsed, m.spread = mostAttempts(cell.policy), cell.policy.MaxElapsed, cell.policy.Stagger
+	m.attempts, m.elapsed, m.stagger = mostAttempts(cell.policy), cell.policy.MaxElapsed, cell.contender.Stagger
 	m.commit = -1
 	m.outcome = outcome{}
 	if len(m.timing) != c.Timing {
@@ -113,7 +113,7 @@ func mostAttempts(p retry.Policy) uint32 {
 
 func (m *model) start(client uint32) (int64, stream) {
 	s := newStream(m.key, client, 0)
-	return int64(float64(m.spread) * s.uniform()), s
+	return int64(float64(m.stagger) * s.uniform()), s
 }
 
 func (m *model) first(client uint32) event {
@@ -158,7 +158,8 @@ func (m *model) loses(e *event) bool {
 	if m.elapsed > 0 {
 		response := m.net.one(&s)
 		away = response + m.net.one(&s)
-		if delay > m.elapsed-time.Duration(e.at+response) {
+		start, _ := m.start(e.client)
+		if delay > m.elapsed-time.Duration(e.at+response-start) {
 			m.leaves(e.at + response)
 			return false
 		}

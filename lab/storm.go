@@ -393,6 +393,9 @@ func (s *Storm) check() error {
 		if c.Policy == nil {
 			return errorOf("Contenders", fmt.Sprintf("number %d, %q, has no policy", i+1, c.Name))
 		}
+		if c.Stagger != 0 {
+			return errorOf("Contenders", fmt.Sprintf("%q: calls do not start together here, so there is nothing to stagger", c.Name))
+		}
 		if err := c.Policy(&world{}).Validate(); err != nil {
 			return errorOf("Contenders", fmt.Sprintf("%q: %v", c.Name, err))
 		}

@@ -108,7 +108,7 @@ func referenceContender(t *testing.T, policy string) Contender {
 			p.Budget = onlyRetries{b}
 			p.OnAttempt = func(_ context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
 				if a.Number == 1 {
-					b.Deposit(retry.Attempt{}, true)
+					b.Deposit(retry.Attempt{}, nil)
 				}
 				return nil, nil
 			}
@@ -129,7 +129,7 @@ func (b onlyRetries) TryWithdraw(a retry.Attempt) bool {
 	return b.RatioBudget.TryWithdraw(a)
 }
 
-func (onlyRetries) Deposit(retry.Attempt, bool) {}
+func (onlyRetries) Deposit(retry.Attempt, error) {}
 
 // Each policy has its own seed, so the deviations are independent.
 func referenceRows(t *testing.T, figures []referenceFigure, trials int) map[[2]string]StormRow {

@@ -208,7 +208,7 @@ func (a *asked) Delay(retry.Attempt, float64) (wait time.Duration) {
 	return wait
 }
 func (a *asked) TryWithdraw(retry.Attempt) bool { return !a.stop }
-func (a *asked) Deposit(retry.Attempt, bool)    {}
+func (a *asked) Deposit(retry.Attempt, error)   {}
 
 // Context returns the context that a backoff made by WithContext of cenkalti/backoff carries,
 // or the background.

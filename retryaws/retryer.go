@@ -104,7 +104,7 @@ func (r *Retryer) IsErrorRetryable(err error) bool {
 	}
 	a := r.attempt(err)
 	if f, ok := r.failures.take(err); ok && !f.canceled && a.Class == retry.ClassPermanent {
-		r.deposit(f.paid, false)
+		r.deposit(f.paid, err)
 	}
 	return isRetryable(a)
 }
@@ -214,7 +214,7 @@ func (r *Retryer) succeeded(paid retry.Attempt) {
 	if paid.Number != 0 && !r.delays.sdk.startsAtZero() {
 		r.successesToSkip.Add(1)
 	}
-	r.deposit(paid, true)
+	r.deposit(paid, nil)
 	r.observe(retry.Attempt{})
 }
 
@@ -231,14 +231,14 @@ func takeOne(n *atomic.Int64) bool {
 	}
 }
 
-func (r *Retryer) deposit(paid retry.Attempt, succeeded bool) {
+func (r *Retryer) deposit(paid retry.Attempt, err error) {
 	if budget := r.policy.Budget; budget != nil {
-		budget.Deposit(paid, succeeded)
+		budget.Deposit(paid, err)
 	}
 }
 
 func (r *Retryer) observe(a retry.Attempt) {
-	if limiter, ok := r.policy.Limiter.(interface{ Observe(retry.Attempt) }); ok {
+	if limiter, ok := r.policy.Limiter.(retry.Observer); ok {
 		limiter.Observe(a)
 	}
 }

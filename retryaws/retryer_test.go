@@ -124,10 +124,10 @@ func (l *ledger) TryWithdraw(a retry.Attempt) bool {
 	return !l.refuse
 }
 
-func (l *ledger) Deposit(paid retry.Attempt, ok bool) {
+func (l *ledger) Deposit(paid retry.Attempt, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.deposits[deposit{paid.Class, ok}]++
+	l.deposits[deposit{paid.Class, err == nil}]++
 }
 
 func (l *ledger) Wait(context.Context) error {

@@ -192,7 +192,6 @@ func lostParts(p retry.Policy) (lost []string) {
 	}{
 		{p.MaxElapsed != 0, "MaxElapsed: gRPC has only the deadline of the call"},
 		{p.AttemptTimeout != 0, "AttemptTimeout: gRPC has only the deadline of the call"},
-		{p.Stagger != 0, "Stagger: gRPC has none"},
 		{p.Limiter != nil, "Limiter: gRPC has none"},
 		{!ignoresHints, "Hint: gRPC waits for exactly the server's pushback, and grpc-go ignores RetryInfo"},
 		{p.OnAttempt != nil || p.OnRetry != nil || p.OnGiveUp != nil, "Hooks: gRPC has none"},

@@ -62,7 +62,6 @@ func TestServiceConfigLost(t *testing.T) {
 		"MaxAttempts: gRPC makes at most 5 attempts, not unlimited":                            func(p *retry.Policy) { p.MaxAttempts = retry.Unlimited },
 		"MaxElapsed: gRPC has only the deadline of the call":                                   func(p *retry.Policy) { p.MaxElapsed = 1 },
 		"AttemptTimeout: gRPC has only the deadline of the call":                               func(p *retry.Policy) { p.AttemptTimeout = 1 },
-		"Stagger: gRPC has none":                                                               func(p *retry.Policy) { p.Stagger = 1 },
 		"Limiter: gRPC has none":                                                               func(p *retry.Policy) { p.Limiter = refusal{} },
 		"Hooks: gRPC has none":                                                                 func(p *retry.Policy) { p.OnRetry = hook },
 		"Budget: gRPC has only the rule of a ThrottleBudget, not that of a *retry.TokenBudget": func(p *retry.Policy) { p.Budget = &retry.TokenBudget{} },

@@ -66,7 +66,7 @@ func (l *lane) judge(err error) (ends bool) {
 		v = retry.Policy{Classifier: l.hedge.Classifier}.Classify(err)
 	}
 	if ends = err == nil || v.Class == retry.ClassPermanent; ends && l.own {
-		l.budget.Deposit(retry.Attempt{}, err == nil)
+		l.budget.Deposit(retry.Attempt{}, err)
 	}
 	if v.Class == retry.ClassThrottled {
 		l.mu.Lock()

@@ -346,7 +346,7 @@ func TestLastResponseIsReturned(t *testing.T) {
 type refusal struct{}
 
 func (refusal) TryWithdraw(retry.Attempt) bool { return false }
-func (refusal) Deposit(retry.Attempt, bool)    {}
+func (refusal) Deposit(retry.Attempt, error)   {}
 
 // TestBudgetStopsRetriesOnly: an empty budget loses neither the response of a request
 // in flight nor the last failure. In failsafe-go, an empty budget ends the attempt in

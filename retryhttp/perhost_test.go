@@ -104,7 +104,7 @@ func TestPerHostShared(t *testing.T) {
 		group.Go(func() {
 			for range 1000 {
 				u := &url.URL{Scheme: "http", Host: fmt.Sprint("host", rand.IntN(8))}
-				p.Budget(u).Deposit(retry.Attempt{}, true)
+				p.Budget(u).Deposit(retry.Attempt{}, nil)
 			}
 		})
 	}

@@ -128,7 +128,7 @@ func (c *call) again(b *resumedBody) *call {
 // began long ago, so nothing delays it and hooks do not hear of it again.
 func (c *call) policyForRest() retry.Policy {
 	p := c.policy
-	p.Classifier, p.Stagger = c, 0
+	p.Classifier = c
 	if p.Limiter != nil {
 		p.Limiter = &restLimiter{p.Limiter, c}
 	}
@@ -157,7 +157,7 @@ func (l *restLimiter) Wait(ctx context.Context) error {
 }
 
 func (l *restLimiter) Observe(a retry.Attempt) {
-	if o, ok := l.Limiter.(interface{ Observe(retry.Attempt) }); ok && l.call.sent > 0 {
+	if o, ok := l.Limiter.(retry.Observer); ok && l.call.sent > 0 {
 		o.Observe(a)
 	}
 }

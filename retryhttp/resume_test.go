@@ -366,12 +366,11 @@ type countingLimiter struct{ waits, observed int }
 func (l *countingLimiter) Wait(context.Context) error { l.waits++; return nil }
 func (l *countingLimiter) Observe(retry.Attempt)      { l.observed++ }
 
-// TestResumeAtOnce: neither Stagger nor the Limiter counts the broken body as an attempt
-// that begins.
+// TestResumeAtOnce: the Limiter does not count the broken body as an attempt that begins.
 func TestResumeAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		requests, limiter := 0, &countingLimiter{}
-		p := retry.Policy{Backoff: retry.NoDelay{}, Stagger: time.Minute, Limiter: limiter}
+		p := retry.Policy{Backoff: retry.NoDelay{}, Limiter: limiter}
 		base := pieces(&requests, first("0123456789"), rest(10, "0123456789"))
 		resp, err := (&retryhttp.Transport{Base: base, Policy: p, Resume: true}).RoundTrip(request(t, "GET", ""))
 		require.NoError(t, err)

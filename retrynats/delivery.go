@@ -101,7 +101,7 @@ func (d *delivery) onAttempt(ctx context.Context, a retry.Attempt) (context.Cont
 func (d *delivery) settle() {
 	defer d.pulse.stop(d) // even if a hook panics
 	if d.failure.Reason == nil {
-		d.deposit(true)
+		d.deposit(nil)
 		d.send(d.msg.Ack)
 	} else if d.count() {
 		d.fail()
@@ -128,7 +128,7 @@ func (d *delivery) fail() {
 		return
 	}
 	if d.Policy.Budget != nil && d.Policy.Classify(err).Progress {
-		d.deposit(true)
+		d.deposit(nil)
 	}
 	wait, reason := time.Duration(0), retry.ErrMaxAttempts
 	switch {
@@ -143,7 +143,7 @@ func (d *delivery) fail() {
 		d.redeliver(err, wait)
 		return
 	case retry.ErrPermanent:
-		d.deposit(false)
+		d.deposit(err)
 	}
 	d.giveUp(&retry.Error{Err: err, Reason: reason, Attempts: d.number, Elapsed: max(0, time.Since(d.meta.Timestamp)), Next: wait})
 }
@@ -199,7 +199,7 @@ func (d *delivery) waited() time.Duration {
 
 // deposit reports an outcome to the budget. The previous failure counts as transient,
 // because another worker may have seen it.
-func (d *delivery) deposit(succeeded bool) {
+func (d *delivery) deposit(err error) {
 	if d.Policy.Budget == nil {
 		return
 	}
@@ -207,7 +207,7 @@ func (d *delivery) deposit(succeeded bool) {
 	if d.number > 1 {
 		paid = retry.Attempt{Number: d.number - 1, Verdict: retry.Verdict{Class: retry.ClassTransient}}
 	}
-	d.Policy.Budget.Deposit(paid, succeeded)
+	d.Policy.Budget.Deposit(paid, err)
 }
 
 // line returns the text as one line, for a header or the reason of a termination.

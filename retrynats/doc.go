@@ -68,7 +68,7 @@
 //     Attempt.Waited is the policy's delay before that delivery, without hints, and
 //     Error.Elapsed is the age of the message. OnGiveUp is called after the dead letter
 //     is stored.
-//   - Stagger, Rand, Clock: not used.
+//   - Rand, Clock: not used.
 //
 // After an error marked with [retry.Progress], the next delay is that after a first
 // failure, but JetStream continues to count deliveries.

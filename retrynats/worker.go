@@ -107,7 +107,7 @@ func (w Worker) Handle(ctx context.Context, consumer Consumer, fn func(context.C
 	// Do makes a single attempt; delivery.fail decides whether another follows.
 	h.watched = w.Policy.OnAttempt != nil || w.Policy.AttemptTimeout != 0
 	h.counted = w.Policy.OnAttempt != nil || w.Policy.Budget != nil || w.MaxDeliveries > 0
-	h.once.MaxAttempts, h.once.MaxElapsed, h.once.Stagger, h.once.Budget, h.once.Hooks = 1, 0, 0, nil, retry.Hooks{}
+	h.once.MaxAttempts, h.once.MaxElapsed, h.once.Budget, h.once.Hooks = 1, 0, nil, retry.Hooks{}
 	return h.handle, nil
 }
 
