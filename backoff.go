@@ -14,9 +14,7 @@ import (
 // give the smallest delay and 1-ε the largest. A negative delay counts as 0. Delay
 // must accept any Number and Waited. Package retrytest tests implementations.
 //
-// Two methods are optional: Validate() error is called by [Policy.Validate], and
-// Limit(Class) time.Duration returns the longest delay after a failure of that class,
-// which [Spread] does not exceed.
+// A Backoff that can be wrong also implements [Validator].
 type Backoff interface {
 	Delay(a Attempt, u float64) time.Duration
 }
@@ -66,8 +64,6 @@ func (b Exponential) Validate() error {
 
 func (b Exponential) ceiling(n int) float64 { return dur.Ceiling(b.Base, b.Cap, b.Factor, n) }
 
-func (b Exponential) limit(Class) time.Duration { return dur.Limit(b.Cap) }
-
 // Linear adds Step to the delay with each retry: min(Cap, Base + n · Step).
 type Linear struct {
 	Base time.Duration // first delay
@@ -93,8 +89,6 @@ func (b Linear) Validate() error {
 	return ruleError("Linear", baseFaults(base, b.Cap), durationFaults("Step", b.Step))
 }
 
-func (b Linear) limit(Class) time.Duration { return dur.Limit(b.Cap) }
-
 // Fibonacci multiplies Base by the Fibonacci numbers 1, 1, 2, 3, 5, 8 …, which grow more
 // slowly than powers of 2: min(Cap, Base · F(n+1)).
 type Fibonacci struct {
@@ -113,8 +107,6 @@ func (b Fibonacci) Delay(a Attempt, _ float64) time.Duration {
 
 // Validate reports invalid fields.
 func (b Fibonacci) Validate() error { return ruleError("Fibonacci", baseFaults(b.Base, b.Cap)) }
-
-func (b Fibonacci) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 
 // maxFibonacci is the n at which F(n+1) nanoseconds overflow a Duration:
 // F(93) > 2⁶³.

@@ -32,8 +32,8 @@ var everyBackoff = map[string]struct {
 	"Decorrelated":       {retry.DecorrelatedJitter{Base: 100 * ms, Cap: 20 * time.Second}, 20 * time.Second},
 	"Decorrelated again": {retry.DecorrelatedJitter{Base: 100 * ms, Cap: 20 * time.Second, Redraw: true}, 20 * time.Second},
 	"Jittered":           {retry.Jittered{Of: retry.Fibonacci{Base: 100 * ms, Cap: 20 * time.Second}, Share: 1}, 20 * time.Second},
-	"Spread":             {retry.Spread{Of: retry.Exponential{Base: 100 * ms, Cap: 20 * time.Second}, Fraction: 0.5}, 20 * time.Second},
-	"Spread of random":   {retry.Spread{Of: retry.FullJitter{Base: 100 * ms, Cap: 20 * time.Second}, Fraction: 0.5}, 20 * time.Second},
+	"Spread":             {retry.Spread{Of: retry.Exponential{Base: 100 * ms, Cap: 20 * time.Second}, Fraction: 0.5}, 30 * time.Second},
+	"Spread of random":   {retry.Spread{Of: retry.FullJitter{Base: 100 * ms, Cap: 20 * time.Second}, Fraction: 0.5}, 30 * time.Second},
 	"Capped":             {retry.Capped{Of: retry.FullJitter{Base: 100 * ms}, Cap: time.Second}, time.Second},
 	"WhenThrottled":      {retry.WhenThrottled{Throttled: retry.Constant(time.Minute), Else: retry.Constant(time.Second)}, time.Minute},
 }
@@ -148,11 +148,6 @@ func TestNoDelayAboveTheCap(t *testing.T) {
 		"decorrelated":         retry.DecorrelatedJitter{Base: ms, Cap: limit},
 		"redrawn":              retry.DecorrelatedJitter{Base: ms, Cap: limit, Redraw: true},
 		"jittered":             retry.Jittered{Of: exponential, Share: 0.9},
-		"spread a little":      retry.Spread{Of: exponential, Fraction: 0.2},
-		"spread a lot":         retry.Spread{Of: exponential, Fraction: 1},
-		"spread of jitter":     retry.Spread{Of: retry.FullJitter(exponential), Fraction: 0.5},
-		"spread of capped":     retry.Spread{Of: retry.Capped{Of: retry.Constant(limit), Cap: limit}, Fraction: 0.5},
-		"spread by class":      retry.Spread{Of: retry.WhenThrottled{Throttled: exponential, Else: exponential}, Fraction: 0.5},
 		"capped spread":        retry.Capped{Of: retry.Spread{Of: retry.Constant(time.Minute), Fraction: 1}, Cap: limit},
 		"exponential at once":  retry.Exponential{Base: time.Minute, Cap: limit},
 		"full at once":         retry.FullJitter{Base: time.Minute, Cap: limit},
@@ -190,7 +185,7 @@ func TestEveryArgument(t *testing.T) {
 				checkRange(t, retry.FullJitter(e), limit, true)
 				checkRange(t, retry.EqualJitter(e), limit, true)
 				checkRange(t, retry.Jittered{Of: e, Share: factor}, limit, true)
-				checkRange(t, retry.Spread{Of: e, Fraction: factor}, limit, true)
+				checkRange(t, retry.Capped{Of: retry.Spread{Of: e, Fraction: factor}, Cap: limit}, limit, true)
 			}
 		}
 	}
@@ -266,9 +261,9 @@ func FuzzDelay(f *testing.F) {
 			retry.DecorrelatedJitter{Base: b, Cap: c},
 			retry.DecorrelatedJitter{Base: b, Cap: c, Redraw: true},
 			retry.Jittered{Of: exponential, Share: factor},
-			retry.Spread{Of: exponential, Fraction: factor},
+			retry.Capped{Of: retry.Spread{Of: exponential, Fraction: factor}, Cap: c},
 			retry.Capped{Of: retry.Spread{Of: retry.Schedule{b, time.Duration(prev)}, Fraction: factor}, Cap: c},
-			retry.Spread{Of: retry.WhenThrottled{Throttled: exponential, Else: retry.Linear{Base: b, Cap: c}}, Fraction: factor},
+			retry.Capped{Of: retry.Spread{Of: retry.WhenThrottled{Throttled: exponential, Else: retry.Linear{Base: b, Cap: c}}, Fraction: factor}, Cap: c},
 		}
 		a := retry.Attempt{Number: number, Waited: time.Duration(prev), Verdict: retry.Verdict{Class: retry.ClassTransient}}
 		for _, rule := range rules {

@@ -23,13 +23,11 @@ func (b Jittered) Delay(a Attempt, u float64) time.Duration {
 
 // Validate reports invalid fields.
 func (b Jittered) Validate() error {
-	return invalid("backoff", slices.Concat(neededFaults("Jittered.Of", b.Of), within("Jittered", shareFaults("Share", b.Share))))
+	return invalid("backoff", slices.Concat(partFaults("Jittered.Of", b.Of), within("Jittered", shareFaults("Share", b.Share))))
 }
 
-func (b Jittered) limit(class Class) time.Duration { return limitOf(b.Of, class) }
-
-// Spread varies another rule's delay uniformly: Of · (1 ± Fraction), but never above
-// that rule's cap. The mean is unchanged, unless the cap lowers it.
+// Spread varies another rule's delay uniformly: Of · (1 ± Fraction). The mean is unchanged.
+// The result may exceed the other rule's cap: [Capped] around the Spread bounds it.
 type Spread struct {
 	Of       Backoff // nil: the default rule
 	Fraction float64 // clamped to [0, 1]; NaN counts as 0
@@ -38,15 +36,13 @@ type Spread struct {
 // Delay implements [Backoff].
 func (b Spread) Delay(a Attempt, u float64) time.Duration {
 	t := max(0, orDefault(b.Of).Delay(a, another(u)))
-	return dur.Saturate(float64(t)*(1+dur.Unit(b.Fraction)*(2*dur.Unit(u)-1)), limitOf(b.Of, a.Class))
+	return dur.Saturate(float64(t)*(1+dur.Unit(b.Fraction)*(2*dur.Unit(u)-1)), math.MaxInt64)
 }
 
 // Validate reports invalid fields.
 func (b Spread) Validate() error {
-	return invalid("backoff", slices.Concat(neededFaults("Spread.Of", b.Of), within("Spread", shareFaults("Fraction", b.Fraction))))
+	return invalid("backoff", slices.Concat(partFaults("Spread.Of", b.Of), within("Spread", shareFaults("Fraction", b.Fraction))))
 }
-
-func (b Spread) limit(class Class) time.Duration { return limitOf(b.Of, class) }
 
 // Capped bounds another rule: min(Cap, Of). It applies after the jitter, as in several
 // older AWS SDKs, so many delays are exactly Cap.
@@ -62,10 +58,8 @@ func (b Capped) Delay(a Attempt, u float64) time.Duration {
 
 // Validate reports invalid fields.
 func (b Capped) Validate() error {
-	return invalid("backoff", slices.Concat(neededFaults("Capped.Of", b.Of), within("Capped", durationFaults("Cap", b.Cap))))
+	return invalid("backoff", slices.Concat(partFaults("Capped.Of", b.Of), within("Capped", durationFaults("Cap", b.Cap))))
 }
-
-func (b Capped) limit(class Class) time.Duration { return min(dur.Limit(b.Cap), limitOf(b.Of, class)) }
 
 // WhenThrottled selects a rule by the class of the failure.
 type WhenThrottled struct {
@@ -83,14 +77,7 @@ func (b WhenThrottled) Delay(a Attempt, u float64) time.Duration {
 
 // Validate reports invalid fields.
 func (b WhenThrottled) Validate() error {
-	return invalid("backoff", slices.Concat(neededFaults("WhenThrottled.Throttled", b.Throttled), neededFaults("WhenThrottled.Else", b.Else)))
-}
-
-func (b WhenThrottled) limit(class Class) time.Duration {
-	if class == ClassThrottled {
-		return limitOf(b.Throttled, class)
-	}
-	return limitOf(b.Else, class)
+	return invalid("backoff", slices.Concat(partFaults("WhenThrottled.Throttled", b.Throttled), partFaults("WhenThrottled.Else", b.Else)))
 }
 
 // standard is the rule of a nil Backoff: the standard retry mode of the AWS SDKs
@@ -107,8 +94,6 @@ func (standard) Delay(a Attempt, u float64) time.Duration {
 	return dur.Saturate(dur.Unit(u)*dur.Ceiling(base, standardCap, 2, retriesBefore(a.Number)), standardCap)
 }
 
-func (standard) limit(Class) time.Duration { return standardCap }
-
 // orDefault returns b, or the standard rule if b is nil. It does not call the rule
 // itself: passing an Attempt through one more call costs more than the arithmetic of
 // most rules.
@@ -117,18 +102,6 @@ func orDefault(b Backoff) Backoff {
 		return standard{}
 	}
 	return b
-}
-
-// limitOf returns the longest delay of b after a failure of the class, or the longest
-// Duration if b does not report it.
-func limitOf(b Backoff, class Class) time.Duration {
-	switch b := orDefault(b).(type) {
-	case interface{ limit(Class) time.Duration }:
-		return b.limit(class)
-	case interface{ Limit(Class) time.Duration }: // of another package
-		return max(0, b.Limit(class))
-	}
-	return math.MaxInt64
 }
 
 // another derives a second uniform number from u, for the inner rule of a composition:

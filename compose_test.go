@@ -21,11 +21,11 @@ func TestCompositionDelays(t *testing.T) {
 		{"jittered, a fifth", retry.Jittered{Of: retry.Constant(s), Share: 0.2}, 0.5, []time.Duration{900 * ms}},
 		{"spread, lowest", retry.Spread{Of: retry.Exponential{Base: s, Cap: 4 * s}, Fraction: 0.5}, 0, []time.Duration{s / 2, s, 2 * s}},
 		{"spread, middle", retry.Spread{Of: retry.Exponential{Base: s, Cap: 4 * s}, Fraction: 0.5}, 0.5, []time.Duration{s, 2 * s, 4 * s}},
-		{"spread, highest", retry.Spread{Of: retry.Exponential{Base: s, Cap: 4 * s}, Fraction: 0.5}, almost1, []time.Duration{3 * s / 2, 3 * s, 4 * s}},
-		{"spread of a constant has no cap", retry.Spread{Of: retry.Constant(s), Fraction: 0.5}, 0.75, []time.Duration{1250 * ms}},
-		{"spread of capped", retry.Spread{Of: retry.Capped{Of: retry.Constant(s), Cap: s}, Fraction: 0.5}, 0.75, []time.Duration{s}},
+		{"spread, highest", retry.Spread{Of: retry.Exponential{Base: s, Cap: 4 * s}, Fraction: 0.5}, almost1, []time.Duration{3 * s / 2, 3 * s, 6 * s}},
+		{"spread of a constant", retry.Spread{Of: retry.Constant(s), Fraction: 0.5}, 0.75, []time.Duration{1250 * ms}},
+		{"capped spread", retry.Capped{Of: retry.Spread{Of: retry.Constant(s), Fraction: 0.5}, Cap: s}, 0.75, []time.Duration{s}},
 		{"spread of a random rule", retry.Spread{Of: retry.FullJitter{Base: s, Cap: 4 * s}, Fraction: 0.5}, 0.5, []time.Duration{s / 2, s, 2 * s}},
-		{"spread of a random rule, highest", retry.Spread{Of: retry.FullJitter{Base: s, Cap: 4 * s}, Fraction: 0.5}, almost1, []time.Duration{1499999998, 2999999998, 4 * s}},
+		{"spread of a random rule, highest", retry.Spread{Of: retry.FullJitter{Base: s, Cap: 4 * s}, Fraction: 0.5}, almost1, []time.Duration{1499999998, 2999999998, 5999999998}},
 		{"capped", retry.Capped{Of: retry.FullJitter{Base: s}, Cap: 3 * s}, 0.5, []time.Duration{s / 2, s, 2 * s, 3 * s, 3 * s}},
 		{"a rule that is missing", retry.Capped{Cap: s}, 0.5, []time.Duration{25 * ms, 50 * ms, 100 * ms}},
 	})
@@ -60,15 +60,6 @@ func TestWhenThrottled(t *testing.T) {
 	missing := retry.WhenThrottled{}
 	assert.Equal(t, 500*ms, missing.Delay(retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassThrottled}}, 0.5))
 	assert.Equal(t, 25*ms, missing.Delay(retry.Attempt{Number: 1}, 0.5))
-}
-
-func TestSpreadKeepsTheCapOfTheClass(t *testing.T) {
-	b := retry.Spread{Fraction: 0.5, Of: retry.WhenThrottled{
-		Throttled: retry.Exponential{Base: time.Second, Cap: 20 * time.Second},
-		Else:      retry.Exponential{Base: time.Second, Cap: time.Second},
-	}}
-	assert.Equal(t, time.Second, b.Delay(retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassTransient}}, 1))
-	assert.Equal(t, 1500*ms, b.Delay(retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassThrottled}}, 1))
 }
 
 // TestCompositionsDrawTwice: an inner rule gets an independent random number, because
@@ -157,23 +148,9 @@ func TestSameNumbersAtDepth(t *testing.T) {
 	}
 }
 
-// limited is a Backoff of another package with a longest delay.
-type limited struct{ delay, limit time.Duration }
-
-func (l limited) Delay(retry.Attempt, float64) time.Duration { return l.delay }
-func (l limited) Limit(retry.Class) time.Duration            { return l.limit }
-
-// TestLimitOfAnotherPackage: Spread does not exceed the Limit of the rule within.
-func TestLimitOfAnotherPackage(t *testing.T) {
-	for limit, want := range map[time.Duration]time.Duration{3 * time.Second: 1500 * ms, time.Second: time.Second, -1: 0} {
-		rule := retry.Spread{Of: retry.Jittered{Of: limited{time.Second, limit}}, Fraction: 0.5}
-		assert.Equal(t, want, rule.Delay(retry.Attempt{Number: 1}, 1), "%v", limit)
-	}
-}
-
 // TestCompositionOfNegativeDelays: a negative delay counts as 0.
 func TestCompositionOfNegativeDelays(t *testing.T) {
-	negative := limited{-time.Second, time.Second}
+	negative := retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { return -time.Second })
 	for _, rule := range []retry.Backoff{
 		retry.Jittered{Of: negative}, retry.Spread{Of: negative}, retry.Capped{Of: negative, Cap: time.Second},
 		retry.WhenThrottled{Throttled: negative, Else: negative},

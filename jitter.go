@@ -25,8 +25,6 @@ func (b FullJitter) Validate() error {
 	return ruleError("FullJitter", baseFaults(b.Base, b.Cap), factorFaults(b.Factor))
 }
 
-func (b FullJitter) limit(Class) time.Duration { return dur.Limit(b.Cap) }
-
 // EqualJitter keeps half of an exponential delay and draws the other half: t/2 + u · t/2,
 // where t = min(Cap, Base · Factorⁿ). It waits longer and spreads retries less than
 // [FullJitter].
@@ -45,8 +43,6 @@ func (b EqualJitter) Delay(a Attempt, u float64) time.Duration {
 func (b EqualJitter) Validate() error {
 	return ruleError("EqualJitter", baseFaults(b.Base, b.Cap), factorFaults(b.Factor))
 }
-
-func (b EqualJitter) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 
 // DecorrelatedJitter draws the delay from the previous wait: min(Cap, Base + u ·
 // (3·prev − Base)), where prev is a.Waited, or Base before the first retry. prev
@@ -75,8 +71,6 @@ func (b DecorrelatedJitter) Delay(a Attempt, u float64) time.Duration {
 func (b DecorrelatedJitter) Validate() error {
 	return ruleError("DecorrelatedJitter", baseFaults(b.Base, b.Cap))
 }
-
-func (b DecorrelatedJitter) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 
 // jitter randomizes the given share of t: with a share of 1, the result is between 0
 // and t.

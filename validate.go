@@ -8,6 +8,12 @@ import (
 	"time"
 )
 
+// A Validator is a part of a [Policy] that [Policy.Validate] checks, such as a Backoff with
+// fields. The error of Validate says what is wrong; nil means nothing is.
+type Validator interface {
+	Validate() error
+}
+
 type invalidError struct {
 	what   string
 	faults []string
@@ -30,7 +36,7 @@ func partFaults(path string, part any) []string {
 	if isNil(part) {
 		return []string{fmt.Sprintf("%s is a nil %T", path, part)}
 	}
-	v, ok := part.(interface{ Validate() error })
+	v, ok := part.(Validator)
 	if !ok {
 		return nil
 	}

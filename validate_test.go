@@ -33,13 +33,13 @@ func TestValid(t *testing.T) {
 		{Budget: &retry.TokenBudget{Success: -1}},
 		{Backoff: &retry.FullJitter{Base: 1}},
 		{Backoff: retry.Schedule{0, 1}},
+		{Backoff: retry.WhenThrottled{Else: retry.Capped{Of: retry.Spread{Of: retry.Jittered{}}}}}, // nil means the default rule
 		{Backoff: retry.Constant(0)},
 		{Backoff: retry.Exponential{Base: 1, Cap: 1, Factor: 1}},
 		{Backoff: retry.Spread{Of: retry.Jittered{Of: retry.NoDelay{}}, Fraction: 1}},
 		{Budget: &retry.TokenBudget{Deficit: 500}},
 		{Backoff: retry.Exponential{Base: 1, Factor: math.MaxFloat64}},
 		{Budget: &retry.TokenBudget{Capacity: math.MaxFloat64}},
-		{MaxElapsed: 1, Stagger: 1},
 	}
 	for name, b := range everyBackoff {
 		p := retry.Policy{Backoff: b.rule}
@@ -73,8 +73,8 @@ func TestInvalid(t *testing.T) {
 		{"a list", retry.Policy{Backoff: retry.Schedule{1, -1}}, []string{"Backoff: Schedule: delay 2 is negative (-1ns)"}},
 		{"an empty list", retry.Policy{Backoff: retry.Schedule{}}, []string{"Backoff: Schedule: has no delays"}},
 		{"a constant", retry.Policy{Backoff: retry.Constant(-1)}, []string{"Backoff: Constant: delay -1ns is negative"}},
-		{"missing rules", retry.Policy{Backoff: retry.WhenThrottled{Else: retry.Capped{}}}, []string{
-			"Backoff: WhenThrottled.Throttled is nil", "Backoff: WhenThrottled.Else: Capped.Of is nil",
+		{"typed nil rules", retry.Policy{Backoff: retry.WhenThrottled{Throttled: (*retry.FullJitter)(nil), Else: retry.Capped{Of: retry.BackoffFunc(nil)}}}, []string{
+			"Backoff: WhenThrottled.Throttled is a nil *retry.FullJitter", "Backoff: WhenThrottled.Else: Capped.Of is a nil retry.BackoffFunc",
 		}},
 		{"shares", retry.Policy{Backoff: retry.Spread{Of: retry.Jittered{Of: retry.NoDelay{}, Share: 2}, Fraction: nan}}, []string{
 			"Backoff: Spread.Of: Jittered: Share 2 is not between 0 and 1", "Backoff: Spread: Fraction NaN is not between 0 and 1",
@@ -93,8 +93,8 @@ func TestInvalid(t *testing.T) {
 			"Ratio is NaN", "Floor is +Inf", "Window -1ns is negative",
 		}},
 		{"another ratio", retry.Policy{Budget: &retry.RatioBudget{Floor: math.Inf(-1)}}, []string{"Floor is -Inf"}},
-		{"a nanosecond", retry.Policy{Backoff: retry.FullJitter{Base: 2, Cap: 1}, MaxElapsed: 1, Stagger: 2}, []string{
-			"Stagger 2ns is above MaxElapsed 1ns", "Backoff: FullJitter: Base 2ns is above Cap 1ns",
+		{"a nanosecond", retry.Policy{Backoff: retry.FullJitter{Base: 2, Cap: 1}, MaxElapsed: 1}, []string{
+			"Backoff: FullJitter: Base 2ns is above Cap 1ns",
 		}},
 		{"a pointer to a rule", retry.Policy{Backoff: &retry.FullJitter{Base: -1}}, []string{"Backoff: FullJitter: Base -1ns is negative"}},
 		{"no base and no step", retry.Policy{Backoff: retry.Linear{}}, []string{"Backoff: Linear: Base is 0, which never waits; use NoDelay instead"}},
@@ -137,7 +137,6 @@ func TestInvalidRules(t *testing.T) {
 		"Share NaN":                  retry.Jittered{Of: retry.Constant(1), Share: math.NaN()},
 		"Fraction -1":                retry.Spread{Of: retry.Constant(1), Fraction: -1},
 		"Fraction 1.5":               retry.Spread{Of: retry.Constant(1), Fraction: 1.5},
-		"Capped.Of is nil":           retry.Capped{Cap: 1},
 	} {
 		err := retry.Policy{Backoff: b}.Validate()
 		assert.ErrorIs(t, err, retry.ErrInvalid, fault)

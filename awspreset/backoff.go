@@ -23,8 +23,6 @@ func (b wholeFull) Delay(a retry.Attempt, u float64) time.Duration {
 
 func (b wholeFull) String() string { return fmt.Sprint("whole-full base=", b.Base, " cap=", b.Cap) }
 
-func (b wholeFull) Limit(retry.Class) time.Duration { return dur.Limit(b.Cap) }
-
 // javaFull is FullJitter as in the AWS SDK for Java v1: floor(u · t) + 1 milliseconds,
 // from 1 to t, where t is javaCeiling.
 type javaFull struct {
@@ -38,8 +36,6 @@ func (b javaFull) Delay(a retry.Attempt, u float64) time.Duration {
 }
 
 func (b javaFull) String() string { return fmt.Sprint("java-full base=", b.Base, " cap=", b.Cap) }
-
-func (b javaFull) Limit(retry.Class) time.Duration { return dur.Limit(b.Cap) }
 
 // javaEqual is EqualJitter as in the AWS SDKs for Java: t/2 + floor(u · (t/2 + 1))
 // milliseconds, from t/2 (rounded down) to t, where t is javaCeiling.
@@ -55,8 +51,6 @@ func (b javaEqual) Delay(a retry.Attempt, u float64) time.Duration {
 }
 
 func (b javaEqual) String() string { return fmt.Sprint("java-equal base=", b.Base, " cap=", b.Cap) }
-
-func (b javaEqual) Limit(retry.Class) time.Duration { return dur.Limit(b.Cap) }
 
 // javaCeiling returns min(limit, base · 2ⁿ) in whole milliseconds, where n is the
 // number of earlier retries. In the SDK, n is at most 30 and the result is an int, so
@@ -83,8 +77,6 @@ func (b goFull) Delay(a retry.Attempt, u float64) time.Duration {
 }
 
 func (b goFull) String() string { return fmt.Sprint("go-full cap=", b.Cap) }
-
-func (b goFull) Limit(retry.Class) time.Duration { return dur.Limit(b.Cap) }
 
 // retriesBefore returns the number of retries before the one that follows the attempt
 // with the given number.

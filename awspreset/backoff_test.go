@@ -40,18 +40,6 @@ func FuzzBackoff(f *testing.F) {
 	})
 }
 
-func TestSpreadKeepsTheCap(t *testing.T) {
-	for preset := range awspreset.All() {
-		rule := preset.Policy("").Backoff
-		for _, class := range []retry.Class{retry.ClassTransient, retry.ClassThrottled} {
-			a := retry.Attempt{Number: 40, Verdict: retry.Verdict{Class: class}}
-			if most := rule.Delay(a, almost1); most < time.Minute { // capped
-				assert.LessOrEqual(t, retry.Spread{Of: rule, Fraction: 1}.Delay(a, almost1), 20*time.Second, "%v %v", preset, class)
-			}
-		}
-	}
-}
-
 func TestPresetBackoffKeepsTheContract(t *testing.T) {
 	for preset := range awspreset.All() {
 		t.Run(preset.String(), func(t *testing.T) { retrytest.TestBackoff(t, preset.Policy("").Backoff) })
