@@ -348,7 +348,6 @@ func TestFleetBudget(t *testing.T) {
 	assert.False(t, b.TryWithdraw(failedWith(retry.ClassTransient)))
 	b.Deposit(retry.Attempt{}, nil)
 	assert.True(t, b.TryWithdraw(failedWith(retry.ClassTimeout)))
-	assert.Equal(t, "standard attempts=3 budget=token(capacity=1 cost=1 success=0.1)", retry.Policy{Budget: b}.String())
 }
 
 func TestBudgetRefills(t *testing.T) {

@@ -170,9 +170,10 @@ func TestSpreadOfANanosecond(t *testing.T) {
 
 func TestCappedBelowTheCap(t *testing.T) {
 	for _, b := range []retry.Backoff{nil, retry.Capped{Cap: 20 * time.Second}, retry.Capped{Cap: 75 * ms}} {
-		plan := retry.Policy{Backoff: b}.Plan()
-		require.Len(t, plan.Retries, 2)
-		assert.InDelta(t, 50*ms, plan.Retries[0].Max, 1)
+		p := retry.Policy{Backoff: b, Rand: retrytest.Fixed(math.Nextafter(1, 0))}
+		waits := slices.Collect(p.Delays())
+		require.Len(t, waits, 2)
+		assert.InDelta(t, 50*ms, waits[0], 1)
 	}
 	assert.Equal(t, delaysOf(nil, 20, retrytest.Seeded(1)), delaysOf(retry.Capped{Cap: 20 * time.Second}, 20, retrytest.Seeded(1)))
 }

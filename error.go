@@ -10,7 +10,7 @@ import (
 	"github.com/gobackoff/retry/internal/errfacts"
 )
 
-// ErrInvalid is matched by the errors of [Policy.Validate] and [ParsePolicy], and by
+// ErrInvalid is matched by the errors of [Policy.Validate] and package retryconfig, and by
 // those of calls that [Do] refuses.
 var ErrInvalid = errors.New("invalid")
 

@@ -201,20 +201,6 @@ func ExamplePolicy_Delays() {
 	// Output: 50ms 100ms 200ms 400ms 500ms
 }
 
-func ExamplePolicy_Plan() {
-	policy := retry.Policy{Backoff: retry.FullJitter{Base: time.Second, Cap: 20 * time.Second}, MaxAttempts: 4}
-	plan := policy.Plan()
-	for i, r := range plan.Retries {
-		fmt.Printf("retry %d: %v on average, at most %v\n", i+1, r.Mean.Round(time.Millisecond), r.Max.Round(time.Millisecond))
-	}
-	fmt.Println("fits into 5s:", plan.Total.Max <= 5*time.Second)
-	// Output:
-	// retry 1: 500ms on average, at most 1s
-	// retry 2: 1s on average, at most 2s
-	// retry 3: 2s on average, at most 4s
-	// fits into 5s: false
-}
-
 func ExamplePolicy_Validate() {
 	policy := retry.Policy{
 		MaxAttempts: -1,
@@ -222,16 +208,6 @@ func ExamplePolicy_Validate() {
 	}
 	fmt.Println(policy.Validate())
 	// Output: invalid retry policy: MaxAttempts is negative (-1); Backoff: FullJitter: Base 1m0s is above Cap 1s; Backoff: FullJitter: Factor 0.5 is not a number of at least 1
-}
-
-func ExampleParsePolicy() {
-	policy, err := retry.ParsePolicy("full base=50ms cap=20s attempts=5 elapsed=1m")
-	fmt.Println(policy.MaxAttempts, policy.MaxElapsed, err)
-	_, err = retry.ParsePolicy("full base=50")
-	fmt.Println(err)
-	// Output:
-	// 5 1m0s <nil>
-	// invalid retry policy "full base=50": base=50 needs a unit, as in base=50ms or base=50s
 }
 
 func ExampleTokenBudget() {
@@ -448,19 +424,6 @@ func ExampleProgress() {
 	})
 	fmt.Println(clock.Waits())
 	// Output: [500ms 1s 500ms 1s 2s]
-}
-
-// A configuration file may name a policy that the program registers.
-func ExampleRegisterPreset() {
-	retry.RegisterPreset("orders-db", func(service string) (retry.Policy, error) {
-		if service != "" {
-			return retry.Policy{}, errors.New("orders-db has no services")
-		}
-		return retry.Policy{Backoff: retry.FullJitter{Base: 20 * time.Millisecond, Cap: time.Second}, Budget: &retry.TokenBudget{}}, nil
-	})
-	policy, err := retry.ParsePolicy("orders-db attempts=6")
-	fmt.Println(policy, err)
-	// Output: full base=20ms cap=1s attempts=6 budget=token <nil>
 }
 
 func ExampleOnlyIf() {

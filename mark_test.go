@@ -238,7 +238,7 @@ func TestRefusedInside(t *testing.T) {
 	assert.ErrorIs(t, err, retry.ErrInvalid)
 	assert.Equal(t, 1, calls)
 	assert.Equal(t, retry.ClassPermanent, retry.Policy{}.Classify(retry.ErrInvalid).Class)
-	_, invalid := retry.ParsePolicy("ful")
+	invalid := retry.Policy{Backoff: retry.Constant(-1)}.Validate()
 	assert.Equal(t, retry.ClassPermanent, retry.Policy{}.Classify(invalid).Class)
 }
 

@@ -3,9 +3,12 @@ package retry
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"time"
+
+	"github.com/gobackoff/retry/internal/dur"
 )
 
 // A Policy specifies when to retry. The zero Policy is safe in production: three
@@ -16,8 +19,7 @@ import (
 // concurrently as long as it is not changed. Copies share the Budget and the Limiter,
 // which belong to the called resource.
 //
-// In a configuration file, a Policy is a text ([ParsePolicy]) or a mapping with rule: full
-// and other keys ([Policy.UnmarshalJSON]).
+// Package retryconfig reads and writes policies in configuration files and flags.
 type Policy struct {
 	// Backoff computes the delays. nil means full jitter with a base of 50 ms, or 1 s
 	// after throttling, and a cap of 20 s, as in the AWS SDKs since November 2026.
@@ -66,8 +68,8 @@ func (p Policy) With(h Hooks) Policy {
 }
 
 // Validate checks the Policy and each part that is a [Validator]. The error lists
-// everything that is wrong and matches [ErrInvalid]. [ParsePolicy] calls it; Do checks only
-// the Policy's own numbers.
+// everything that is wrong and matches [ErrInvalid]. Do checks only the Policy's own
+// numbers.
 func (p Policy) Validate() error { return invalid("policy", p.faults()) }
 
 func (p *Policy) faults() []string {
@@ -138,6 +140,26 @@ func (p Policy) Classify(err error) Verdict {
 		return Verdict{}
 	}
 	return verdict(p.Classifier, err)
+}
+
+// Attempts returns the most attempts that a call makes: MaxAttempts or its default.
+func (p Policy) Attempts() int { return p.maxAttempts() }
+
+// Delays draws the waits of a call whose attempts all fail immediately with transient
+// errors. It stops at MaxElapsed and ignores hints, budgets, limiters and deadlines. Each
+// range loop draws new waits; it may be endless if MaxAttempts is Unlimited.
+func (p Policy) Delays() iter.Seq[time.Duration] {
+	return func(yield func(time.Duration) bool) {
+		a := Attempt{Verdict: Verdict{Class: ClassTransient}}
+		var elapsed time.Duration
+		for a.Number = 1; a.Number < p.maxAttempts(); a.Number++ {
+			a.Waited = max(0, orDefault(p.Backoff).Delay(a, p.random()))
+			if p.MaxElapsed > 0 && a.Waited > p.MaxElapsed-elapsed || !yield(a.Waited) {
+				return
+			}
+			elapsed = dur.Add(elapsed, a.Waited)
+		}
+	}
 }
 
 func (p *Policy) random() float64 {

@@ -169,3 +169,32 @@ func TestRandomNumbers(t *testing.T) {
 	}
 	assert.Equal(t, delaysOf(nil, 20, retrytest.Seeded(7)), delaysOf(nil, 20, retrytest.Seeded(7)))
 }
+
+func TestDelays(t *testing.T) {
+	collect := func(p retry.Policy, limit int) (waits []time.Duration) {
+		for wait := range p.Delays() {
+			if waits = append(waits, wait); len(waits) == limit {
+				break
+			}
+		}
+		return waits
+	}
+	s := time.Second
+	p := retry.Policy{Backoff: retry.FullJitter{Base: s}, MaxAttempts: 5, Rand: retrytest.Replay(0.5, 0, 0.25, 0.75)}
+	assert.Equal(t, []time.Duration{s / 2, 0, s, 6 * s}, collect(p, 99))
+	assert.Empty(t, collect(retry.Policy{MaxAttempts: 1}, 99))
+	assert.Len(t, collect(retry.Policy{}, 99), 2)
+	assert.Equal(t, []time.Duration{s, s, s}, collect(retry.Policy{Backoff: retry.Constant(s), MaxAttempts: retry.Unlimited}, 3))
+	assert.Equal(t, []time.Duration{s, 2 * s}, collect(retry.Policy{Backoff: retry.Exponential{Base: s}, MaxAttempts: 9, MaxElapsed: 6 * s}, 99))
+	assert.Len(t, collect(retry.Policy{Backoff: retry.Constant(forever), MaxAttempts: 4}, 99), 3)
+	negative := retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { return -s })
+	assert.Equal(t, []time.Duration{0, 0}, collect(retry.Policy{Backoff: negative}, 99))
+
+	// A call waits for the delays that Delays yields.
+	clock := &retrytest.Clock{}
+	p = awspreset.JavaV1Legacy.Policy("dynamodb")
+	p.Clock, p.Rand = clock, retrytest.Seeded(3)
+	_ = retry.Do(t.Context(), p, func(context.Context) error { return retry.Transient(errOp) })
+	p.Rand = retrytest.Seeded(3)
+	assert.Equal(t, clock.Waits(), collect(p, 99))
+}

@@ -18,6 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryconfig"
+	_ "github.com/gobackoff/retry/retryconfig/aws"
 	"github.com/gobackoff/retry/retryhttp"
 	"github.com/gobackoff/retry/retrysql"
 	"github.com/gobackoff/retry/retrytest"
@@ -142,12 +144,14 @@ func TestReadme(t *testing.T) {
 	err = retry.Do(t.Context(), p, retrytest.Script(io.ErrUnexpectedEOF).Run)
 	assert.Equal(t, err.Error()+"\n", blocks[""][0])
 	for line := range strings.Lines(blocks[""][1]) {
-		p, err := retry.ParsePolicy(line)
+		p, err := retryconfig.Parse(line)
 		require.NoError(t, err)
-		assert.Equal(t, strings.TrimSpace(line), p.String())
+		text, err := retryconfig.Text(p)
+		require.NoError(t, err)
+		assert.Equal(t, strings.TrimSpace(line), text)
 	}
 
-	assert.Equal(t, "standard attempts=3", retry.Policy{}.String())
+	assert.Equal(t, "backoff=default attempts=3", retry.Policy{}.String())
 	ceilings := func(class retry.Class) (d []time.Duration) {
 		for n := 1; n <= 2; n++ {
 			d = append(d, retry.Spread{}.Delay(retry.Attempt{Number: n, Verdict: retry.Verdict{Class: class}}, 1-0x1p-53).Round(ms))

@@ -67,6 +67,10 @@ type AdaptiveLimiter struct {
 	throttledAt time.Duration
 }
 
+// Common reports whether l follows the SDKs' common description, as the zero value does,
+// and not one of the SDKs.
+func (l *AdaptiveLimiter) Common() bool { return l.rules == adaptiveRules{} }
+
 // The constants of the AWS SDKs.
 const (
 	cubicBeta    = 0.7 // throttling multiplies the rate by this

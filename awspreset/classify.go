@@ -90,20 +90,6 @@ func (c Classifier) Validate() error {
 	return invalid("classifier", faults)
 }
 
-// PolicyText returns the text of the Classifier's policy, such as
-// "aws-standard-2026 service=dynamodb", or "" if the Classifier is invalid or sets
-// fields other than Preset and Service: see [retry.RegisterPreset].
-func (c Classifier) PolicyText() string {
-	if c != (Classifier{Preset: c.Preset, Service: c.Service}) || c.Validate() != nil {
-		return ""
-	}
-	text := c.Preset.String()
-	if c.Service != "" {
-		text += " service=" + c.Service
-	}
-	return text
-}
-
 func invalid(what string, faults []string) error {
 	if len(faults) == 0 {
 		return nil

@@ -19,8 +19,8 @@
 //
 // Only [FromEnv] reads the environment (AWS_RETRY_MODE and AWS_MAX_ATTEMPTS).
 //
-// Importing the package registers the presets' names with [retry.ParsePolicy], so
-// a configuration can contain
+// Package retryconfig/aws makes the presets available in configuration files and flags, as
+// in
 //
 //	aws-standard-2026 service=dynamodb attempts=6
 //

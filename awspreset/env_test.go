@@ -52,7 +52,7 @@ func TestFromEnv(t *testing.T) {
 			p, err := awspreset.FromEnv(tt.preset, tt.service)
 			if strings.HasPrefix(tt.want, "aws-") {
 				require.NoError(t, err)
-				assert.Equal(t, tt.want, p.String())
+				assert.Equal(t, tt.want, textOf(p))
 				return
 			}
 			require.ErrorIs(t, err, retry.ErrInvalid)
@@ -130,8 +130,8 @@ func checkEnv(c envCase) error {
 	if c.MaxAttempts != nil {
 		err = mustBe("number of attempts", p.MaxAttempts, *c.MaxAttempts)
 	}
-	if c.Mode != "" && !strings.Contains(p.String(), c.Mode) {
-		err = errors.Join(err, fmt.Errorf("policy is %v, want mode %s", p, c.Mode))
+	if c.Mode != "" && !strings.Contains(textOf(p), c.Mode) {
+		err = errors.Join(err, fmt.Errorf("policy is %s, want mode %s", textOf(p), c.Mode))
 	}
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrytest"
 )
@@ -12,11 +11,10 @@ import (
 // Presets wait as the SDKs do. With the fixed random number 0.5, each jittered delay is
 // the middle of its range.
 func ExamplePreset() {
-	for _, policy := range []retry.Policy{
-		awspreset.Standard2026.Policy(""), awspreset.Standard2026.Policy("dynamodb"), awspreset.BotocoreLegacy.Policy(""), awspreset.JavaV1Legacy.Policy(""),
-	} {
+	for _, preset := range []awspreset.Preset{awspreset.Standard2026, awspreset.BotocoreLegacy, awspreset.JavaV1Legacy} {
+		policy := preset.Policy("")
 		policy.Rand = retrytest.Fixed(0.5)
-		fmt.Print(policy, ":")
+		fmt.Print(preset, ":")
 		for delay := range policy.Delays() {
 			fmt.Print(" ", delay)
 		}
@@ -24,7 +22,6 @@ func ExamplePreset() {
 	}
 	// Output:
 	// aws-standard-2026: 25ms 50ms
-	// aws-standard-2026 service=dynamodb: 12.5ms 25ms 50ms
 	// aws-botocore-legacy: 500ms 1s 2s 4s
 	// aws-java-v1-legacy: 51ms 101ms 201ms
 }
@@ -36,12 +33,13 @@ func ExampleFromEnv() {
 	defer os.Unsetenv("AWS_RETRY_MODE")
 	defer os.Unsetenv("AWS_MAX_ATTEMPTS")
 
-	fmt.Println(awspreset.FromEnv(awspreset.Standard2026, "dynamodb"))
+	policy, err := awspreset.FromEnv(awspreset.Standard2026, "dynamodb")
+	fmt.Println(policy.Classifier.(awspreset.Classifier).Preset, policy.MaxAttempts, err)
 
 	os.Setenv("AWS_MAX_ATTEMPTS", "many")
-	_, err := awspreset.FromEnv(awspreset.Standard2026, "dynamodb")
+	_, err = awspreset.FromEnv(awspreset.Standard2026, "dynamodb")
 	fmt.Println(err)
 	// Output:
-	// aws-adaptive-2026 service=dynamodb attempts=6 <nil>
+	// aws-adaptive-2026 6 <nil>
 	// invalid retry environment: AWS_MAX_ATTEMPTS="many" is not a whole number of at least 1
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryconfig"
+	_ "github.com/gobackoff/retry/retryconfig/aws"
 )
 
 const (
@@ -114,3 +116,5 @@ func tokens(b retry.Budget) *retry.TokenBudget {
 	}
 	return reflect.ValueOf(b).FieldByName("TokenBudget").Interface().(*retry.TokenBudget)
 }
+
+func textOf(p retry.Policy) string { return retryconfig.Policy{Policy: p}.String() }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/internal/limiters"
 )
 
 // A Preset is the retry behavior of one AWS SDK in one of its modes: its delays,
@@ -163,20 +162,6 @@ const (
 	// [AdaptiveLimiter].
 	JavaScriptV3Adaptive2026
 )
-
-func init() {
-	for p := range All() {
-		retry.RegisterPreset(p.String(), func(service string) (retry.Policy, error) { return p.Policy(service), nil })
-	}
-	limiters.Register(limiters.Kind{
-		Name: "adaptive",
-		New:  func() any { return new(AdaptiveLimiter) },
-		Is: func(limiter any) bool {
-			l, ok := limiter.(*AdaptiveLimiter)
-			return ok && l != nil && l.rules == adaptiveRules{}
-		},
-	})
-}
 
 // All returns the presets in the order of the constants.
 func All() iter.Seq[Preset] {

@@ -11,35 +11,16 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-func TestPresetText(t *testing.T) {
+func TestPresetsAreValid(t *testing.T) {
+	names := map[string]bool{}
 	for preset := range awspreset.All() {
 		for _, service := range []string{"", "dynamodb", "dynamodbstreams", "s3"} {
 			p := preset.Policy(service)
-			text := preset.String()
-			if service != "" {
-				text += " service=" + service
-			}
-			t.Run(text, func(t *testing.T) {
-				require.NoError(t, p.Validate())
-				assert.Equal(t, text, p.String())
-				parsed, err := retry.ParsePolicy(text)
-				require.NoError(t, err)
-				assert.Equal(t, text, parsed.String())
-				assert.Equal(t, p.MaxAttempts, parsed.MaxAttempts)
-				assert.Equal(t, p.Backoff, parsed.Backoff)
-				assert.Equal(t, p.Classifier, parsed.Classifier)
-				assert.Equal(t, p.Hint, parsed.Hint)
-				assert.Equal(t, p.Budget, parsed.Budget)
-				assert.IsType(t, p.Limiter, parsed.Limiter)
-				changed := p
-				changed.AttemptTimeout = ms
-				assert.Equal(t, p.String()+" timeout=1ms", changed.String())
-				changed.Classifier = awspreset.Classifier{Preset: preset, Service: service, CorrectsClockSkew: true}
-				assert.NotContains(t, changed.String(), preset.String(), "with another classifier")
-				p.Backoff = retry.NoDelay{}
-				assert.NotContains(t, p.String(), preset.String(), "with another rule")
-			})
+			require.NoError(t, p.Validate(), "%v", preset)
+			assert.Equal(t, awspreset.Classifier{Preset: preset, Service: service}, p.Classifier)
 		}
+		assert.False(t, names[preset.String()], "%v", preset)
+		names[preset.String()] = true
 	}
 }
 

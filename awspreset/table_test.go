@@ -72,7 +72,7 @@ func delaysTable() string {
 				return "adaptive"
 			}),
 			forDynamoDB(preset, func(p retry.Policy) string {
-				_, hint, _ := strings.Cut(retry.Policy{Backoff: retry.NoDelay{}, Hint: p.Hint}.String()+" hint=at-least", "hint=")
+				_, hint, _ := strings.Cut(textOf(retry.Policy{Hint: p.Hint})+" hint=at-least", "hint=")
 				return strings.Fields(hint)[0]
 			}),
 		))

@@ -30,15 +30,12 @@ import (
 // policyLike returns the policy of the preset that behaves like the source, which is one
 // of a set's sources.
 func policyLike(source, service string) retry.Policy {
-	text := "aws-" + source
-	if service != "" {
-		text += " service=" + service
+	for preset := range awspreset.All() {
+		if preset.String() == "aws-"+source {
+			return preset.Policy(service)
+		}
 	}
-	p, err := retry.ParsePolicy(text)
-	if err != nil {
-		panic(err)
-	}
-	return p
+	panic("no preset is like " + source)
 }
 
 // check also requires that every mutant of an answer is noticed.

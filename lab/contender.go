@@ -11,6 +11,8 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
+	"github.com/gobackoff/retry/retryconfig"
+	_ "github.com/gobackoff/retry/retryconfig/aws"
 )
 
 // A Contender is a named policy in a comparison.
@@ -30,7 +32,7 @@ type Contender struct {
 }
 
 // ParseContender reads a Contender from the text form of a policy (see
-// [retry.ParsePolicy]) with an additional key stagger. Its name is the text of the parsed
+// [retryconfig.Parse]) with an additional key stagger. Its name is the text of the parsed
 // policy, which always includes the number of attempts.
 func ParseContender(text string) (Contender, error) {
 	words := strings.Fields(text)
@@ -42,12 +44,12 @@ func ParseContender(text string) (Contender, error) {
 	if strings.TrimSpace(text) == "" {
 		return Contender{}, errors.New(`no policy; one is "full base=100ms cap=20s attempts=5"`)
 	}
-	p, err := retry.ParsePolicy(text)
+	p, err := retryconfig.Parse(text)
 	if err != nil {
 		return Contender{}, err
 	}
-	return Contender{Name: p.String(), Policy: func(clock retry.Clock) retry.Policy {
-		p, _ := retry.ParsePolicy(text) // a new one, for a separate budget and limiter
+	return Contender{Name: retryconfig.Policy{Policy: p}.String(), Policy: func(clock retry.Clock) retry.Policy {
+		p, _ := retryconfig.Parse(text) // a new one, for a separate budget and limiter
 		return onClock(p, clock)
 	}}, nil
 }

@@ -1,16 +1,10 @@
 package retryconfig
 
 import (
-	"fmt"
-	"maps"
 	"reflect"
-	"slices"
-	"strconv"
 	"strings"
-	"sync"
-	"time"
 
-	"github.com/gobackoff/retry/internal/limiters"
+	"github.com/gobackoff/retry"
 )
 
 type named[R any] struct {
@@ -18,45 +12,44 @@ type named[R any] struct {
 	rule R
 }
 
-// ruleNames are apart from the rules, because RegisterPreset would otherwise link all
-// rules, 24 kB, into every program that registers a preset.
-var ruleNames = [...]string{
-	"standard", "none", "constant", "exponential", "linear", "fibonacci", "schedule", "full", "equal", "decorrelated",
-	"jittered", "spread", "capped", "when-throttled",
+var rules = []named[retry.Backoff]{
+	{"standard", nil},
+	{none, retry.NoDelay{}},
+	{"constant", retry.Constant(0)},
+	{"exponential", retry.Exponential{}},
+	{"linear", retry.Linear{}},
+	{"fibonacci", retry.Fibonacci{}},
+	{"schedule", retry.Schedule{}},
+	{"full", retry.FullJitter{}},
+	{"equal", retry.EqualJitter{}},
+	{"decorrelated", retry.DecorrelatedJitter{}},
+	{"jittered", retry.Jittered{}},
+	{"spread", retry.Spread{}},
+	{"capped", retry.Capped{}},
+	{"when-throttled", retry.WhenThrottled{}},
 }
 
-func rules() []named[Backoff] {
-	var table []named[Backoff]
-	for i, rule := range [len(ruleNames)]Backoff{
-		standard{}, NoDelay{}, Constant(0), Exponential{}, Linear{}, Fibonacci{}, Schedule{}, FullJitter{}, EqualJitter{},
-		DecorrelatedJitter{}, Jittered{}, Spread{}, Capped{}, WhenThrottled{},
-	} {
-		table = append(table, named[Backoff]{ruleNames[i], rule})
-	}
-	return table
+var hints = []named[retry.HintRule]{
+	{"at-least", retry.HintAtLeast{}},
+	{"or-give-up", retry.HintOrGiveUp{}},
+	{"window", retry.HintWindow{}},
+	{"ignore", retry.HintIgnore{}},
 }
 
-var hints = []named[HintRule]{
-	{"at-least", HintAtLeast{}},
-	{"or-give-up", HintOrGiveUp{}},
-	{"window", HintWindow{}},
-	{"ignore", HintIgnore{}},
+var budgets = []named[retry.Budget]{
+	{"token", (*retry.TokenBudget)(nil)},
+	{"throttle", (*retry.ThrottleBudget)(nil)},
+	{"ratio", (*retry.RatioBudget)(nil)},
 }
 
-var budgets = []named[Budget]{
-	{"token", (*TokenBudget)(nil)},
-	{"throttle", (*ThrottleBudget)(nil)},
-	{"ratio", (*RatioBudget)(nil)},
-}
+// policyKeys are the keys of a Policy's own fields, in the order in which they are
+// printed.
+var policyKeys = []string{"attempts", "elapsed", "timeout", "hint", "budget", "limiter"}
 
-// limiterTable returns the limiters that other packages have registered.
-func limiterTable() []named[Limiter] {
-	var table []named[Limiter]
-	for _, kind := range limiters.All() {
-		table = append(table, named[Limiter]{kind.Name, kind.New().(Limiter)})
-	}
-	return table
-}
+const (
+	unlimited = "unlimited" // MaxAttempts
+	none      = "none"      // no delay, no budget, no limiter, no limit of time
+)
 
 // zeroIsDefault are the keys of fields whose zero value means a default. A text that says
 // 0 is refused, because it means 0.
@@ -74,63 +67,66 @@ func nameOf[R any](table []named[R], rule R) (string, bool) {
 	return "", false
 }
 
-// durationText omits the zero units that time.Duration prints: 1m, not 1m0s.
-func durationText(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = s[:len(s)-2]
+func namesIn[R any](table []named[R]) []string {
+	var names []string
+	for _, entry := range table {
+		names = append(names, entry.name)
 	}
-	if strings.HasSuffix(s, "h0m") {
-		s = s[:len(s)-2]
-	}
-	return s
+	return names
 }
 
-// parseDuration parses value; an error message has prefix before the value.
-func parseDuration(prefix, value string) (time.Duration, error) {
-	if strings.Trim(value, "+-.0123456789") == "" {
-		return 0, fmt.Errorf("%[1]s%[2]s needs a unit, as in %[1]s%[2]sms or %[1]s%[2]ss", prefix, value)
-	}
-	d, err := time.ParseDuration(value)
-	if err != nil {
-		return 0, fmt.Errorf("%s%s is not a duration such as 50ms, 20s or 1m30s", prefix, value)
-	}
-	return d, nil
+// A field is one that a key sets.
+type field struct {
+	key   string
+	value reflect.Value
 }
 
-// RegisterPreset makes a policy available to [ParsePolicy] under a name of letters,
-// digits, "-", "_" and ".". It panics if the name is malformed or taken. ParsePolicy calls
-// policy for each text with that name; service is the value of the service key, or "", and
-// policy must refuse a service that it does not know.
-//
-// A Policy whose Classifier has a method PolicyText() string prints as that text and the
-// differences, if the Backoff is the same.
-func RegisterPreset(name string, policy func(service string) (Policy, error)) {
-	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "" || name == "" {
-		panic("retry: " + strconv.Quote(name) + " is not a valid preset name")
+// fields returns the fields of a rule or a part that keys set. The zero Value, and the nil
+// Backoff of the default rule, have none.
+func fields(rule reflect.Value) []field {
+	switch {
+	case !rule.IsValid():
+		return nil
+	case rule.Type() == reflect.TypeFor[retry.Constant]():
+		return []field{{"delay", rule}}
+	case rule.Type() == reflect.TypeFor[retry.Schedule]():
+		return []field{{"delays", rule}}
+	case rule.Kind() != reflect.Struct:
+		return nil
 	}
-	presets.Lock()
-	defer presets.Unlock()
-	if presets.byName[name] != nil || slices.Contains(ruleNames[:], name) {
-		panic("retry: the name " + name + " is taken")
+	var list []field
+	for f, v := range rule.Fields() {
+		key := strings.ToLower(f.Name)
+		if v.Type() == reflect.TypeFor[retry.TokenCosts]() {
+			key = "cost"
+		}
+		if f.IsExported() && v.Kind() != reflect.Interface {
+			list = append(list, field{key, v})
+		}
 	}
-	presets.byName[name] = policy
+	return list
 }
 
-var presets = struct {
-	sync.Mutex
-	byName map[string]func(service string) (Policy, error)
-}{byName: map[string]func(service string) (Policy, error){}}
-
-// presetNamed returns nil for an unknown name.
-func presetNamed(name string) func(service string) (Policy, error) {
-	presets.Lock()
-	defer presets.Unlock()
-	return presets.byName[name]
+// keysOf returns the keys of a rule or a part.
+func keysOf(rule reflect.Value) []string {
+	var keys []string
+	for _, f := range fields(rule) {
+		if keys = append(keys, f.key); f.value.Type() == reflect.TypeFor[retry.TokenCosts]() {
+			keys = append(keys, "timeout", "throttled")
+		}
+	}
+	return keys
 }
 
-func presetNames() []string {
-	presets.Lock()
-	defer presets.Unlock()
-	return slices.Sorted(maps.Keys(presets.byName))
+// innerRules returns the fields for the rules in parentheses.
+func innerRules(rule reflect.Value) []reflect.Value {
+	var inner []reflect.Value
+	if rule.Kind() == reflect.Struct {
+		for _, v := range rule.Fields() {
+			if v.Kind() == reflect.Interface {
+				inner = append(inner, v)
+			}
+		}
+	}
+	return inner
 }

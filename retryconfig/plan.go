@@ -2,25 +2,13 @@ package retryconfig
 
 import (
 	"cmp"
-	"iter"
 	"math"
 	"slices"
 	"time"
 
+	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/internal/dur"
 )
-
-// Delays draws the waits of a call whose attempts all fail immediately with transient
-// errors. It stops at MaxElapsed and ignores hints, budgets, limiters and
-// deadlines. Each range loop draws new waits; it may be endless if MaxAttempts is
-// Unlimited.
-func (p Policy) Delays() iter.Seq[time.Duration] {
-	return func(yield func(time.Duration) bool) {
-		var c planned
-		for n := 1; n < p.maxAttempts() && c.wait(&p, n, p.random()) && yield(c.waited); n++ {
-		}
-	}
-}
 
 // planned is the state of a call between two attempts.
 type planned struct {
@@ -29,9 +17,9 @@ type planned struct {
 }
 
 // wait adds the wait after attempt n, and reports whether it ends within MaxElapsed.
-func (c *planned) wait(p *Policy, n int, u float64) bool {
-	a := Attempt{Number: n, Waited: c.waited, Verdict: Verdict{Class: ClassTransient}}
-	wait := max(0, orDefault(p.Backoff).Delay(a, u))
+func (c *planned) wait(p *retry.Policy, n int, u float64) bool {
+	a := retry.Attempt{Number: n, Waited: c.waited, Verdict: retry.Verdict{Class: retry.ClassTransient}}
+	wait := retry.Capped{Of: p.Backoff}.Delay(a, u) // the default rule for nil, and 0 for a negative delay
 	if p.MaxElapsed > 0 && wait > p.MaxElapsed-c.elapsed {
 		return false
 	}
@@ -39,7 +27,7 @@ func (c *planned) wait(p *Policy, n int, u float64) bool {
 	return true
 }
 
-// A Plan is the result of [Policy.Plan].
+// A Plan summarizes the waits of a policy: see [NewPlan].
 type Plan struct {
 	Retries     []WaitStats // the wait before each retry, in order
 	Probability []float64   // of each retry, if all attempts fail
@@ -57,12 +45,13 @@ const (
 	rarest            = 1e-9 // probability of a planned retry
 )
 
-// Plan summarizes the waits that [Policy.Delays] draws, for at most 100 retries, none of
-// them less probable than one in a billion.
+// NewPlan summarizes the waits that [retry.Policy.Delays] draws, for at most 100 retries,
+// none of them less probable than one in a billion. It makes no random choices: the same
+// policy always has the same plan.
 //
 // Min and Max are bounds. Mean and P99 are within 2 % of the true value or 1 % of Max.
-func (p Policy) Plan() Plan {
-	retries := max(0, min(p.maxAttempts()-1, maxPlannedRetries))
+func NewPlan(p retry.Policy) Plan {
+	retries := max(0, min(p.Attempts()-1, maxPlannedRetries))
 	free := p
 	free.MaxElapsed = 0
 	var plan Plan
@@ -83,7 +72,7 @@ func (p Policy) Plan() Plan {
 		if dur.Add(latest, most.waited) > limit { // a call may end before this retry
 			shortest = min(shortest, max(soonest, limit-most.waited))
 		}
-		next, over, share := p.advance(n, calls)
+		next, over, share := advance(&p, n, calls)
 		if probability*share < rarest {
 			plan.Truncated = least.elapsed <= limit
 			break
@@ -97,7 +86,7 @@ func (p Policy) Plan() Plan {
 		sortBy(next, total)
 		resample(calls, next, probability)
 	}
-	plan.Truncated = plan.Truncated || p.maxAttempts()-1 > maxPlannedRetries && len(plan.Retries) == maxPlannedRetries
+	plan.Truncated = plan.Truncated || p.Attempts()-1 > maxPlannedRetries && len(plan.Retries) == maxPlannedRetries
 	plan.Total = summarize(append(ended, calls...), total)
 	plan.Total.Min, plan.Total.Max = min(shortest, soonest), min(latest, limit)
 	return plan
@@ -110,7 +99,7 @@ func (p Policy) Plan() Plan {
 // which fills the unit square evenly, so that a few thousand calls represent the joint
 // distribution: P. L'Ecuyer et al., "A Randomized Quasi-Monte Carlo Simulation Method for
 // Markov Chains", Operations Research 56, 2008.
-func (p *Policy) advance(n int, calls []planned) (next, ended []planned, share float64) {
+func advance(p *retry.Policy, n int, calls []planned) (next, ended []planned, share float64) {
 	count := len(calls) // a power of 2
 	step, rounds := int(float64(count)*(math.Phi-1))|1, 0
 	for ; rounds == 0 || rounds < 99 && len(next) < count/2; rounds++ {

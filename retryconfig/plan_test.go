@@ -1,7 +1,6 @@
 package retryconfig_test
 
 import (
-	"context"
 	"flag"
 	"math"
 	"math/rand/v2"
@@ -12,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/awspreset"
+	"github.com/gobackoff/retry/retryconfig"
 	"github.com/gobackoff/retry/retrytest"
 )
 
@@ -62,12 +61,12 @@ func TestPlanAgainstCalls(t *testing.T) {
 	for range *planPolicies {
 		p := retry.Policy{Backoff: randomRule(rng, 3), MaxAttempts: 2 + rng.IntN(4)}
 		if rng.IntN(3) == 0 {
-			p.MaxElapsed = p.Plan().Total.Mean
+			p.MaxElapsed = retryconfig.NewPlan(p).Total.Mean
 		}
 		seed := rng.Uint64()
-		t.Run(p.String(), func(t *testing.T) {
+		t.Run(textOf(p), func(t *testing.T) {
 			t.Parallel()
-			plan := p.Plan()
+			plan := retryconfig.NewPlan(p)
 			p.Rand = rand.New(rand.NewPCG(seed, 1)).Float64
 			seen := make([]statistic, len(plan.Retries)+1)
 			for i, r := range append(plan.Retries, plan.Total) {
@@ -100,7 +99,7 @@ func TestPlanAgainstCalls(t *testing.T) {
 
 // statistic compares durations with the planned WaitStats.
 type statistic struct {
-	plan                    retry.WaitStats
+	plan                    retryconfig.WaitStats
 	n, below, above, beyond int
 	sum                     float64
 }
@@ -143,39 +142,10 @@ func TestPlanOfNestedRules(t *testing.T) {
 		rule = retry.Spread{Of: retry.Jittered{Of: rule, Share: 0.5}, Fraction: 0.1}
 		retrytest.TestBackoff(t, rule)
 	}
-	p, err := retry.ParsePolicy("spread(jittered(full base=1s cap=1m) share=0.5) fraction=0.1 attempts=4")
+	p, err := retryconfig.Parse("spread(jittered(full base=1s cap=1m) share=0.5) fraction=0.1 attempts=4")
 	assert.NoError(t, err)
-	assert.InDelta(t, float64(1100*ms), float64(p.Plan().Retries[0].Max), 1e3)
-	assert.Zero(t, p.Plan().Retries[0].Min)
-}
-
-func TestDelays(t *testing.T) {
-	collect := func(p retry.Policy, limit int) (waits []time.Duration) {
-		for wait := range p.Delays() {
-			if waits = append(waits, wait); len(waits) == limit {
-				break
-			}
-		}
-		return waits
-	}
-	s := time.Second
-	p := retry.Policy{Backoff: retry.FullJitter{Base: s}, MaxAttempts: 5, Rand: retrytest.Replay(0.5, 0, 0.25, 0.75)}
-	assert.Equal(t, []time.Duration{s / 2, 0, s, 6 * s}, collect(p, 99))
-	assert.Empty(t, collect(retry.Policy{MaxAttempts: 1}, 99))
-	assert.Len(t, collect(retry.Policy{}, 99), 2)
-	assert.Equal(t, []time.Duration{s, s, s}, collect(retry.Policy{Backoff: retry.Constant(s), MaxAttempts: retry.Unlimited}, 3))
-	assert.Equal(t, []time.Duration{s, 2 * s}, collect(retry.Policy{Backoff: retry.Exponential{Base: s}, MaxAttempts: 9, MaxElapsed: 6 * s}, 99))
-	assert.Len(t, collect(retry.Policy{Backoff: retry.Constant(forever), MaxAttempts: 4}, 99), 3)
-	negative := retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { return -s })
-	assert.Equal(t, []time.Duration{0, 0}, collect(retry.Policy{Backoff: negative}, 99))
-
-	// A call waits for the delays that Delays yields.
-	clock := &retrytest.Clock{}
-	p = awspreset.JavaV1Legacy.Policy("dynamodb")
-	p.Clock, p.Rand = clock, retrytest.Seeded(3)
-	_ = retry.Do(t.Context(), p, func(context.Context) error { return retry.Transient(errOp) })
-	p.Rand = retrytest.Seeded(3)
-	assert.Equal(t, clock.Waits(), collect(p, 99))
+	assert.InDelta(t, float64(1100*ms), float64(retryconfig.NewPlan(p).Retries[0].Max), 1e3)
+	assert.Zero(t, retryconfig.NewPlan(p).Retries[0].Min)
 }
 
 func TestPlan(t *testing.T) {
@@ -185,7 +155,7 @@ func TestPlan(t *testing.T) {
 		assert.InEpsilon(t, float64(want), float64(got), percent/100, "%v", got)
 	}
 	t.Run("full jitter", func(t *testing.T) {
-		plan := retry.Policy{Backoff: retry.FullJitter{Base: s, Cap: 3 * s}, MaxAttempts: 4}.Plan()
+		plan := retryconfig.NewPlan(retry.Policy{Backoff: retry.FullJitter{Base: s, Cap: 3 * s}, MaxAttempts: 4})
 		require.Len(t, plan.Retries, 3)
 		for i, ceiling := range []time.Duration{s, 2 * s, 3 * s} {
 			r := plan.Retries[i]
@@ -203,51 +173,51 @@ func TestPlan(t *testing.T) {
 		assert.False(t, plan.Truncated)
 	})
 	t.Run("no jitter", func(t *testing.T) {
-		plan := retry.Policy{Backoff: retry.Exponential{Base: s}, MaxAttempts: 4}.Plan()
-		want := []retry.WaitStats{{s, s, s, s}, {2 * s, 2 * s, 2 * s, 2 * s}, {4 * s, 4 * s, 4 * s, 4 * s}}
-		assert.Equal(t, retry.Plan{Retries: want, Total: retry.WaitStats{Min: 7 * s, Mean: 7 * s, P99: 7 * s, Max: 7 * s}, Probability: []float64{1, 1, 1}}, plan)
+		plan := retryconfig.NewPlan(retry.Policy{Backoff: retry.Exponential{Base: s}, MaxAttempts: 4})
+		want := []retryconfig.WaitStats{{s, s, s, s}, {2 * s, 2 * s, 2 * s, 2 * s}, {4 * s, 4 * s, 4 * s, 4 * s}}
+		assert.Equal(t, retryconfig.Plan{Retries: want, Total: retryconfig.WaitStats{Min: 7 * s, Mean: 7 * s, P99: 7 * s, Max: 7 * s}, Probability: []float64{1, 1, 1}}, plan)
 	})
 	t.Run("a rule with a memory", func(t *testing.T) {
-		plan := retry.Policy{Backoff: retry.DecorrelatedJitter{Base: s, Cap: 20 * s}, MaxAttempts: 3}.Plan()
-		assert.Equal(t, retry.WaitStats{Min: s, Mean: plan.Retries[1].Mean, P99: plan.Retries[1].P99, Max: 9 * s}, plan.Retries[1])
+		plan := retryconfig.NewPlan(retry.Policy{Backoff: retry.DecorrelatedJitter{Base: s, Cap: 20 * s}, MaxAttempts: 3})
+		assert.Equal(t, retryconfig.WaitStats{Min: s, Mean: plan.Retries[1].Mean, P99: plan.Retries[1].P99, Max: 9 * s}, plan.Retries[1])
 		close(2*s, plan.Retries[0].Mean, 0.1)
 		close(3500*ms, plan.Retries[1].Mean, 1) // (base + 3·E[prev]) / 2
 	})
 	t.Run("no retries", func(t *testing.T) {
-		assert.Equal(t, retry.Plan{}, retry.Policy{MaxAttempts: 1}.Plan())
+		assert.Equal(t, retryconfig.Plan{}, retryconfig.NewPlan(retry.Policy{MaxAttempts: 1}))
 	})
 	t.Run("unlimited", func(t *testing.T) {
-		plan := retry.Policy{Backoff: retry.Constant(s), MaxAttempts: retry.Unlimited}.Plan()
+		plan := retryconfig.NewPlan(retry.Policy{Backoff: retry.Constant(s), MaxAttempts: retry.Unlimited})
 		assert.Len(t, plan.Retries, 100)
 		assert.True(t, plan.Truncated)
 		assert.Equal(t, 100*s, plan.Total.Max)
 	})
 	t.Run("all of a hundred", func(t *testing.T) {
-		plan := retry.Policy{Backoff: retry.Constant(s), MaxAttempts: 101}.Plan()
+		plan := retryconfig.NewPlan(retry.Policy{Backoff: retry.Constant(s), MaxAttempts: 101})
 		assert.Len(t, plan.Retries, 100)
 		assert.False(t, plan.Truncated)
 	})
 	t.Run("within a time limit", func(t *testing.T) {
-		plan := retry.Policy{Backoff: retry.FullJitter{Base: 4 * s}, MaxAttempts: retry.Unlimited, MaxElapsed: 10 * s}.Plan()
+		plan := retryconfig.NewPlan(retry.Policy{Backoff: retry.FullJitter{Base: 4 * s}, MaxAttempts: retry.Unlimited, MaxElapsed: 10 * s})
 		assert.LessOrEqual(t, plan.Total.Max, 10*s)
 		assert.Greater(t, plan.Total.Max, 9*s)
-		plan = retry.Policy{Backoff: retry.Constant(s), MaxAttempts: retry.Unlimited, MaxElapsed: 3 * s}.Plan()
+		plan = retryconfig.NewPlan(retry.Policy{Backoff: retry.Constant(s), MaxAttempts: retry.Unlimited, MaxElapsed: 3 * s})
 		assert.Len(t, plan.Retries, 3)
 		assert.Equal(t, 3*s, plan.Total.Max)
 		assert.False(t, plan.Truncated)
 	})
 	t.Run("the mean is between the bounds", func(t *testing.T) {
-		plan := retry.Policy{Backoff: retry.Constant(9535669894329), MaxAttempts: 4}.Plan()
+		plan := retryconfig.NewPlan(retry.Policy{Backoff: retry.Constant(9535669894329), MaxAttempts: 4})
 		for _, r := range append(plan.Retries, plan.Total) {
 			assert.LessOrEqual(t, r.Min, r.Mean)
 			assert.LessOrEqual(t, r.Mean, r.Max)
 		}
 	})
 	t.Run("the same every time", func(t *testing.T) {
-		assert.Equal(t, retry.Policy{}.Plan(), retry.Policy{}.Plan())
+		assert.Equal(t, retryconfig.NewPlan(retry.Policy{}), retryconfig.NewPlan(retry.Policy{}))
 	})
 	t.Run("sums saturate", func(t *testing.T) {
-		assert.Equal(t, forever, retry.Policy{Backoff: retry.Constant(forever)}.Plan().Total.Max)
+		assert.Equal(t, forever, retryconfig.NewPlan(retry.Policy{Backoff: retry.Constant(forever)}).Total.Max)
 	})
 }
 
@@ -264,9 +234,9 @@ func TestPlanOfRareRetries(t *testing.T) {
 		"constant delay=40ms attempts=10 elapsed=1s":  {9, false},
 		"constant delay=40ms attempts=9 elapsed=80ms": {2, false},
 	} {
-		p, err := retry.ParsePolicy(text)
+		p, err := retryconfig.Parse(text)
 		require.NoError(t, err)
-		plan := p.Plan()
+		plan := retryconfig.NewPlan(p)
 		assert.Len(t, plan.Retries, want.retries, text)
 		assert.Equal(t, want.truncated, plan.Truncated, text)
 	}
@@ -278,7 +248,7 @@ func TestPlanOfRareRetries(t *testing.T) {
 func TestPlanWithinASimplex(t *testing.T) {
 	const limit = 50 * ms
 	p := retry.Policy{Backoff: retry.FullJitter{Base: limit, Cap: 10 * time.Second}, MaxAttempts: 7, MaxElapsed: limit}
-	plan := p.Plan()
+	plan := retryconfig.NewPlan(p)
 	require.Len(t, plan.Retries, 6)
 	probability := 1.0
 	for i, r := range plan.Retries {

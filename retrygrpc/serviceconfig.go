@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryconfig"
 )
 
 // ServiceConfig converts a policy to the JSON of a gRPC service config, for clients in other
@@ -133,7 +134,7 @@ func retryPolicyOf(p retry.Policy, attempts int) (r retryPolicy, lost []string) 
 		lost = append(lost, fmt.Sprintf("MaxAttempts: gRPC makes at most %d attempts, not %s", mostAttempts, what))
 		attempts = mostAttempts
 	}
-	waits := (retry.Policy{Backoff: p.Backoff, MaxAttempts: attempts}).Plan().Retries
+	waits := retryconfig.NewPlan(retry.Policy{Backoff: p.Backoff, MaxAttempts: attempts}).Retries
 	first, most := float64(waits[0].Mean), 0.0
 	for _, w := range waits {
 		most = max(most, float64(w.Mean))
@@ -158,7 +159,7 @@ func retryPolicyOf(p retry.Policy, attempts int) (r retryPolicy, lost []string) 
 
 // lostDelays compares the delays with those of gRPC: the mean of retry n is
 // min(initial · factorⁿ, max), and each delay is within 20 % of its mean.
-func lostDelays(p retry.Policy, waits []retry.WaitStats, first, factor, most float64) (lost []string) {
+func lostDelays(p retry.Policy, waits []retryconfig.WaitStats, first, factor, most float64) (lost []string) {
 	jitter := false
 	for i, w := range waits {
 		mean := min(first*math.Pow(factor, float64(i)), most)

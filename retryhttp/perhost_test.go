@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryconfig"
 	"github.com/gobackoff/retry/retryhttp"
 )
 
@@ -129,7 +130,9 @@ func TestDefaultBudget(t *testing.T) {
 		}, 20 + 3},
 		{"none", func(tr *retryhttp.Transport) { tr.PerHost = retryhttp.Unbudgeted() }, 20 * 3},
 		{"none, as text", func(tr *retryhttp.Transport) {
-			require.NoError(t, tr.Policy.UnmarshalText([]byte("none attempts=3 budget=ratio(floor=1000000)")))
+			p := retryconfig.Policy{Policy: tr.Policy}
+			require.NoError(t, p.UnmarshalText([]byte("none attempts=3 budget=ratio(floor=1000000)")))
+			tr.Policy = p.Policy
 		}, 20 * 3},
 	} {
 		base := &script{replies: []reply{{status: 503}}}

@@ -3,7 +3,7 @@
 //
 //	policy = policy.With(retryslog.Hooks(slog.Default()))
 //
-// To log a [retry.Policy], pass it directly to the logger: handlers print its text.
+// To log a [retry.Policy], pass it directly to the logger: handlers print its String.
 package retryslog
 
 import (

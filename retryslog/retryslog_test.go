@@ -97,7 +97,7 @@ func TestError(t *testing.T) {
 func TestPolicy(t *testing.T) {
 	var out strings.Builder
 	logger(&out).Info("x", "policy", retry.Policy{Backoff: retry.FullJitter{Base: time.Second}, MaxAttempts: 7})
-	assert.Equal(t, "level=INFO msg=x policy=\"full base=1s attempts=7\"\n", out.String())
+	assert.Equal(t, "level=INFO msg=x policy=\"backoff=retry.FullJitter{Base:1s} attempts=7\"\n", out.String())
 }
 
 func ExampleHooks() {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryconfig"
 )
 
 const barWidth = 30
@@ -23,8 +23,8 @@ func explain(args []string) (string, error) {
 	var b strings.Builder
 	b.WriteString(c.settings())
 	p := c.policy
-	plan := p.Plan()
-	fmt.Fprintf(&b, "%s: %s attempts if all fail", p, attemptsText(p.MaxAttempts))
+	plan := retryconfig.NewPlan(p)
+	fmt.Fprintf(&b, "%s: %s attempts if all fail", retryconfig.Policy{Policy: p}, attemptsText(p.MaxAttempts))
 	if p.MaxElapsed > 0 {
 		fmt.Fprintf(&b, ", no wait beyond %v", p.MaxElapsed)
 	}
@@ -73,13 +73,13 @@ func (c *config) settings() string {
 	return b.String() + "\n"
 }
 
-func waitText(w retry.WaitStats) string {
+func waitText(w retryconfig.WaitStats) string {
 	return fmt.Sprintf("%9v %9v %9v %9v", round(w.Min), round(w.Mean), round(w.P99), round(w.Max))
 }
 
 // bar draws a wait: blanks up to its minimum, equal signs up to its mean, and dashes up to
 // its maximum.
-func bar(w retry.WaitStats, longest time.Duration) string {
+func bar(w retryconfig.WaitStats, longest time.Duration) string {
 	at := func(d time.Duration) int { return int(float64(d) / float64(longest) * barWidth) }
 	least, mean, most := at(w.Min), at(w.Mean), at(w.Max)
 	if least == most { // no jitter
@@ -99,7 +99,7 @@ func presets(args []string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		total := p.Plan().Total
+		total := retryconfig.NewPlan(p).Total
 		fmt.Fprintf(&b, "%-32s %8s %12v %12v\n", name, attemptsText(p.MaxAttempts), round(total.Mean), round(total.Max))
 	}
 	fmt.Fprintf(&b, "\nWaits are totals for a command that never succeeds. Rules: %s.\n", strings.Join(ruleNames[1:], ", "))

@@ -77,7 +77,7 @@ func (c *config) options() []option {
 		{name: "rule", value: "NAME", initial: defaultRule, help: "rule for the waits", words: ruleNames[1:], set: str(&c.rule),
 			more: "For example full, constant or exponential."},
 		{name: "policy", value: "TEXT", help: "policy as text or the name of a preset", words: policies, excludes: []string{"rule", "base", "cap"},
-			more: "All keys of retry.ParsePolicy are valid; the flags for attempts and timeout override it.", set: str(&c.text)},
+			more: "All keys of retryconfig.Parse are valid; the flags for attempts and timeout override it.", set: str(&c.text)},
 		{name: "timeout", value: "D", common: true, help: "time limit of each run", set: duration(&c.timeout, 1),
 			more: "A run that exceeds it is ended and retried. For a target the default is 5s."},
 		{name: "deadline", value: "D", common: true, help: "time limit of all runs and waits together", set: duration(&c.deadline, 1),

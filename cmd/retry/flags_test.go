@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryconfig"
 )
 
 // TestHelp: the short help fits on a screen, and the long help and the man page name every
@@ -120,7 +121,7 @@ func TestSettings(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			c, err := parse(t, test.env, strings.Fields(test.args)...)
 			require.NoError(t, err)
-			assert.Equal(t, test.want, c.policy.String())
+			assert.Equal(t, test.want, retryconfig.Policy{Policy: c.policy}.String())
 			for name, origin := range test.from {
 				assert.Equal(t, origin, c.given[name].origin, name)
 			}

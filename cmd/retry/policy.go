@@ -9,6 +9,8 @@ import (
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/internal/nearest"
+	"github.com/gobackoff/retry/retryconfig"
+	_ "github.com/gobackoff/retry/retryconfig/aws"
 )
 
 const standard = "standard"
@@ -37,7 +39,7 @@ func parsePolicy(text string) (retry.Policy, error) {
 	if first != "" && !strings.Contains(first, "=") && !slices.Contains(known, first) {
 		return retry.Policy{}, fmt.Errorf("unknown policy %q%s", first, didYouMean(first, known))
 	}
-	p, err := retry.ParsePolicy(text)
+	p, err := retryconfig.Parse(text)
 	if err == nil && p.MaxAttempts == 0 {
 		p.MaxAttempts = defaultAttempts(p)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryconfig"
 )
 
 // everywhere runs retry without a terminal and on one, and gives check the status and all
@@ -250,7 +251,7 @@ func TestOnFailure(t *testing.T) {
 func TestDefaultWaits(t *testing.T) {
 	c, err := parse(t, "", "true")
 	require.NoError(t, err)
-	plan := c.policy.Plan()
+	plan := retryconfig.NewPlan(c.policy)
 	assert.Equal(t, []time.Duration{500 * time.Millisecond, time.Second}, []time.Duration{plan.Retries[0].Min, plan.Retries[1].Min})
 	assert.Equal(t, 3*time.Second, plan.Total.Max)
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
+	"github.com/gobackoff/retry/retryconfig"
+	_ "github.com/gobackoff/retry/retryconfig/aws" // the names of the presets
 	"github.com/gobackoff/retry/retryhttp"
 )
 
@@ -69,7 +71,7 @@ func run(w io.Writer, listener net.Listener, dial dialer, random func() float64)
 	client := newClient(dial)
 	for _, sc := range scenarios() {
 		sc.policy.Rand = random
-		fmt.Fprintf(w, "GET %s, policy %v: %s\n", sc.path, sc.policy, sc.notice)
+		fmt.Fprintf(w, "GET %s, policy %v: %s\n", sc.path, retryconfig.Policy{Policy: sc.policy}, sc.notice)
 		if err := sc.call(w, client, "http://"+listener.Addr().String()); err != nil {
 			return fmt.Errorf("GET %s: %w", sc.path, err)
 		}

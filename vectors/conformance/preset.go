@@ -9,12 +9,14 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
+	"github.com/gobackoff/retry/retryconfig"
+	_ "github.com/gobackoff/retry/retryconfig/aws"
 )
 
 // policyOf returns a preset's policy for a case. The policy has no limiter, because the
 // recordings do not contain the waits of the adaptive modes' limiters.
 func policyOf(preset string, c testCase) (retry.Policy, error) {
-	p, err := retry.ParsePolicy(preset + " service=" + c.Service)
+	p, err := retryconfig.Parse(preset + " service=" + c.Service)
 	if err != nil {
 		return p, err
 	}

@@ -1,9 +1,14 @@
 package decoders
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
+	"io"
+	"log/slog"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,11 +27,12 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/gobackoff/retry"
-	_ "github.com/gobackoff/retry/awspreset"
+	"github.com/gobackoff/retry/retryconfig"
+	_ "github.com/gobackoff/retry/retryconfig/aws"
 )
 
 type config struct {
-	Retry retry.Policy `json:"retry" yaml:"retry" toml:"retry" mapstructure:"retry" koanf:"retry"`
+	Retry retryconfig.Policy `json:"retry" yaml:"retry" toml:"retry" mapstructure:"retry" koanf:"retry"`
 }
 
 // A decoder decodes a document into a config that may be filled.
@@ -143,10 +149,10 @@ func TestFilled(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			check := func(library, document string, decode decoder) {
-				c := config{retry.Policy{
+				c := config{retryconfig.Policy{Policy: retry.Policy{
 					Backoff: retry.FullJitter{Base: 100 * time.Millisecond}, MaxAttempts: 7,
 					Hooks: retry.Hooks{OnGiveUp: func(context.Context, *retry.Error) {}},
-				}}
+				}}}
 				require.NoError(t, decode(document, &c), library)
 				assert.Equal(t, tt.want, c.Retry.String(), library)
 				assert.NotNil(t, c.Retry.OnGiveUp, library)
@@ -171,11 +177,11 @@ func TestMistakes(t *testing.T) {
 		},
 		"no rule": {
 			"retry: {base: 5s, attempts: 7}", `{"retry": {"base": "5s", "attempts": 7}}`, "[retry]\nbase = '5s'\nattempts = 7",
-			`unknown key "base"`,
+			`key "base" needs the name of a rule`,
 		},
 		"no unit": {
 			"retry: {rule: full, base: 5}", `{"retry": {"rule": "full", "base": 5}}`, "[retry]\nrule = 'full'\nbase = 5",
-			"base=5 needs a unit",
+			"base: 5 needs a unit",
 		},
 		"a field of the struct": {
 			"retry: {MaxAttempts: 7}", `{"retry": {"MaxAttempts": 7}}`, "[retry]\nMaxAttempts = 7",
@@ -188,7 +194,7 @@ func TestMistakes(t *testing.T) {
 			check := func(library, document string, decode decoder) {
 				var c config
 				assert.ErrorContains(t, decode(document, &c), tt.want, library)
-				assert.Equal(t, retry.Policy{}, c.Retry, library)
+				assert.Equal(t, retryconfig.Policy{}, c.Retry, library)
 			}
 			for library, decode := range yamlDecoders {
 				check(library, tt.yaml, decode)
@@ -201,7 +207,7 @@ func TestMistakes(t *testing.T) {
 
 // TestEnvironment and TestFlags: libraries that decode plain text accept the text form.
 func TestEnvironment(t *testing.T) {
-	var c struct{ Retry retry.Policy }
+	var c struct{ Retry retryconfig.Policy }
 	t.Setenv("APP_RETRY", "full base=100ms attempts=7")
 	require.NoError(t, envconfig.Process("app", &c))
 	assert.Equal(t, "full base=100ms attempts=7", c.Retry.String())
@@ -210,8 +216,14 @@ func TestEnvironment(t *testing.T) {
 }
 
 func TestFlags(t *testing.T) {
+	var p retryconfig.Policy
+	set := flag.NewFlagSet("test", flag.ContinueOnError)
+	set.TextVar(&p, "retry", retryconfig.Policy{}, "")
+	require.NoError(t, set.Parse([]string{"-retry", "full base=100ms attempts=7"}))
+	assert.Equal(t, "full base=100ms attempts=7", p.String())
+
 	var c struct {
-		Retry retry.Policy `default:"aws-standard-2026"`
+		Retry retryconfig.Policy `default:"aws-standard-2026"`
 	}
 	parser, err := kong.New(&c)
 	require.NoError(t, err)
@@ -228,4 +240,65 @@ func TestFlags(t *testing.T) {
 // TestErrInvalid: the error is recognized if the library keeps the error chain.
 func TestErrInvalid(t *testing.T) {
 	assert.True(t, errors.Is(jsonDecoder(`{"retry": "ful"}`, new(config)), retry.ErrInvalid))
+}
+
+// TestOldType: a configuration that is decoded into a retry.Policy is not ignored, and a
+// log shows the policy.
+func TestOldType(t *testing.T) {
+	type config struct {
+		Retry retry.Policy `json:"retry" yaml:"retry" toml:"retry" mapstructure:"retry" koanf:"retry"`
+	}
+	decodeMap := func(value any, c *config) error { return mapstructure.Decode(map[string]any{"retry": value}, c) }
+	for name, decode := range map[string]func(text bool, c *config) error{
+		"encoding/json": func(text bool, c *config) error {
+			return json.Unmarshal([]byte(either(text, `{"retry": "full base=1s"}`, `{"retry": {"rule": "full", "attempts": 7}}`)), c)
+		},
+		"yaml.v3": func(text bool, c *config) error {
+			return yaml.Unmarshal([]byte(either(text, "retry: full base=1s", "retry: {rule: full, attempts: 7}")), c)
+		},
+		"goccy": func(text bool, c *config) error {
+			return goccy.Unmarshal([]byte(either(text, "retry: full base=1s", "retry: {rule: full, attempts: 7}")), c)
+		},
+		"toml": func(text bool, c *config) error {
+			_, err := toml.Decode(either(text, "retry = 'full base=1s'", "[retry]\nrule = 'full'\nattempts = 7"), c)
+			return err
+		},
+		"mapstructure": func(text bool, c *config) error {
+			return decodeMap(either[any](text, "full base=1s", map[string]any{"rule": "full", "attempts": 7}), c)
+		},
+		"flag": func(_ bool, c *config) error {
+			set := flag.NewFlagSet("test", flag.ContinueOnError)
+			set.SetOutput(io.Discard)
+			set.TextVar(&c.Retry, "retry", retry.Policy{}, "")
+			return set.Parse([]string{"-retry", "full base=1s"})
+		},
+	} {
+		for _, text := range []bool{true, false} {
+			var c config
+			assert.ErrorContains(t, decode(text, &c), "github.com/gobackoff/retry/retryconfig", name)
+			assert.Equal(t, config{}, c, name)
+		}
+	}
+}
+
+func either[T any](first bool, a, b T) T {
+	if first {
+		return a
+	}
+	return b
+}
+
+// TestLogs: both types have a text in logs.
+func TestLogs(t *testing.T) {
+	p := retry.Policy{Backoff: retry.FullJitter{Base: time.Second}, Hooks: retry.Hooks{OnGiveUp: func(context.Context, *retry.Error) {}}}
+	for want, policy := range map[string]any{
+		"full base=1s attempts=3":                      retryconfig.Policy{Policy: p},
+		"backoff=retry.FullJitter{Base:1s} attempts=3": p,
+	} {
+		var out bytes.Buffer
+		slog.New(slog.NewTextHandler(&out, nil)).Info("calling", "policy", policy)
+		slog.New(slog.NewJSONHandler(&out, nil)).Info("calling", "policy", policy)
+		assert.Contains(t, out.String(), "policy="+strconv.Quote(want))
+		assert.Contains(t, out.String(), `"policy":`+strconv.Quote(want))
+	}
 }

@@ -1,3 +1,3 @@
 // Package decoders tests that common configuration libraries can read a
-// retry.Policy.
+// retryconfig.Policy, and that they do not ignore the configuration of a retry.Policy.
 package decoders

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryconfig"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -38,7 +39,7 @@ func TestHonoredOrRefused(t *testing.T) {
 	honored := 0
 	for range 200 {
 		text := randomPolicy(rng)
-		p, err := retry.ParsePolicy(text)
+		p, err := retryconfig.Parse(text)
 		if err == nil {
 			honored++
 		}
@@ -72,7 +73,8 @@ func check(t *testing.T, text string, p retry.Policy, valid bool, args ...string
 	require.Zero(t, status, what)
 	rows, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()
 	require.NoError(t, err, what)
-	own := slices.IndexFunc(rows, func(row []string) bool { return row[0] == p.String() }) // beside the references
+	name := retryconfig.Policy{Policy: p}.String()
+	own := slices.IndexFunc(rows, func(row []string) bool { return row[0] == name }) // beside the references
 	require.Positive(t, own, what)
 	return rows[own]
 }

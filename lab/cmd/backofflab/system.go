@@ -15,9 +15,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/admit"
 	"github.com/gobackoff/retry/lab"
+	"github.com/gobackoff/retry/retryconfig"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -180,7 +180,7 @@ func filePolicies(env *environment, value *yaml.Node) error {
 			texts = append(texts, node.Value) // or the name of a group
 			continue
 		}
-		var p retry.Policy
+		var p retryconfig.Policy
 		if err := node.Decode(&p); err != nil {
 			return err
 		}

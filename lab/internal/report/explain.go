@@ -8,18 +8,19 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryconfig"
 )
 
 // Explain presents the waits of one policy.
 type Explain struct {
 	policy   retry.Policy
-	plan     retry.Plan
+	plan     retryconfig.Plan
 	attempts float64 // of a call that always fails; mean of drawn calls
 }
 
 // NewExplain plans the waits of a policy.
 func NewExplain(p retry.Policy, seed uint64) Explain {
-	e := Explain{policy: p, plan: p.Plan()}
+	e := Explain{policy: p, plan: retryconfig.NewPlan(p)}
 	p.Rand = rand.New(rand.NewPCG(seed, 0)).Float64
 	const drawn = 1000
 	attempts := drawn
@@ -48,7 +49,7 @@ func (e Explain) Facts() []string {
 		risk = "a server can stay down after a failure, however little it is used"
 	}
 	facts := []string{
-		"policy: " + e.policy.String(),
+		"policy: " + retryconfig.Policy{Policy: e.policy}.String(),
 		"attempts: " + attempts,
 		fmt.Sprintf("waits in all: %v to %v, on average %v, 99 of 100 below %v", short(total.Min), short(total.Max), short(total.Mean), short(total.P99)),
 	}
@@ -73,7 +74,7 @@ func short(d time.Duration) time.Duration {
 // Table returns a row for each retry, and one for the sum.
 func (e Explain) Table() *Table {
 	t := &Table{Headers: []string{"wait before", "least", "mean", "99 %", "most"}}
-	add := func(name string, w retry.WaitStats) {
+	add := func(name string, w retryconfig.WaitStats) {
 		t.add(name, short(w.Min).String(), short(w.Mean).String(), short(w.P99).String(), short(w.Max).String())
 	}
 	for i, w := range e.plan.Retries {

@@ -14,6 +14,7 @@ import (
 	"github.com/gobackoff/retry/lab"
 	"github.com/gobackoff/retry/lab/internal/chart"
 	"github.com/gobackoff/retry/lab/internal/report"
+	"github.com/gobackoff/retry/retryconfig"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -195,7 +196,7 @@ func TestExplain(t *testing.T) {
 		"none attempts=unlimited": {"without end", "more load from second to second", "however little"},
 		"none attempts=1":         {"attempts: 1", "waits in all: 0s to 0s"},
 	} {
-		p, err := retry.ParsePolicy(text)
+		p, err := retryconfig.Parse(text)
 		require.NoError(t, err)
 		for _, part := range want {
 			assert.Contains(t, strings.Join(report.NewExplain(p, 0).Facts(), "\n"), part, text)

@@ -13,7 +13,8 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 
 	"github.com/gobackoff/retry"
-	_ "github.com/gobackoff/retry/awspreset" // its presets for ParsePolicy
+	"github.com/gobackoff/retry/retryconfig"
+	_ "github.com/gobackoff/retry/retryconfig/aws" // its presets
 )
 
 type validator interface{ Validate() error }
@@ -43,9 +44,9 @@ var Invalid = analyzer("invalid", "report policies and backoffs that Validate re
 			value := reflect.New(t)
 			p.set(value.Elem(), "", e)
 			err = value.Interface().(validator).Validate()
-		} else if p.callee(e) == ours+".ParsePolicy" {
+		} else if p.callee(e) == ours+"/retryconfig.Parse" {
 			if text := p.info.Types[e.(*ast.CallExpr).Args[0]].Value; text != nil {
-				_, err = retry.ParsePolicy(constant.StringVal(text))
+				_, err = retryconfig.Parse(constant.StringVal(text))
 			}
 		}
 		if err != nil && !strings.Contains(err.Error(), "unknown name") && !p.completed(c) { // which another package may register

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryconfig"
 )
 
 const limit = time.Second
@@ -24,8 +25,8 @@ var (
 	k    = retry.Policy{Stagger: time.Hour, MaxElapsed: time.Minute}               // want `Stagger 1h0m0s is above MaxElapsed 1m0s`
 	l    = retry.WhenThrottled{Else: retry.FullJitter{time.Hour, limit, 0}}        // want `WhenThrottled.Throttled is nil` `FullJitter: Base 1h0m0s is above Cap 1s`
 	m    = retry.Policy{Backoff: retry.Linear{}, Hint: retry.HintAtLeast{Max: -1}} // want `Linear: Base is 0` `HintAtLeast: Max -1ns is negative`
-	n, _ = retry.ParsePolicy("full base=100 attempts=3")                           // want `base`
-	o, _ = retry.ParsePolicy("aws-standard-2026 atempts=3")                        // want `did you mean "attempts"`
+	n, _ = retryconfig.Parse("full base=100 attempts=3")                           // want `base`
+	o, _ = retryconfig.Parse("aws-standard-2026 atempts=3")                        // want `did you mean "attempts"`
 )
 
 var (
@@ -33,14 +34,14 @@ var (
 	_    = retry.Policy{Backoff: retry.FullJitter{Base: time.Second, Cap: time.Minute}, MaxAttempts: retry.Unlimited}
 	_    = retry.Linear{Step: time.Second}
 	_    = retry.NoDelay{}
-	_, _ = retry.ParsePolicy("aws-standard-2026 service=dynamodb attempts=6")
-	_, _ = retry.ParsePolicy("ours base=1s") // another package may register it
+	_, _ = retryconfig.Parse("aws-standard-2026 service=dynamodb attempts=6")
+	_, _ = retryconfig.Parse("ours base=1s") // another package may register it
 )
 
 func shown() {
 	_ = retry.FullJitter{}                                    // want `Base is 0`
 	_ = retry.FullJitter{Base: time.Minute, Cap: time.Second} // want `Base 1m0s is above Cap 1s`
-	_, _ = retry.ParsePolicy("full base=100ms attempt=5")     // want `unknown key "attempt"`
+	_, _ = retryconfig.Parse("full base=100ms attempt=5")     // want `unknown key "attempt"`
 }
 
 func configured(base, most time.Duration, rule retry.Backoff, share float64) []retry.Backoff {

@@ -6,10 +6,11 @@ import (
 	"os"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryconfig"
 )
 
 func run(ctx context.Context) error {
-	p, err := retry.ParsePolicy("full base=100ms cap=20s attempt=5") // mistake
+	p, err := retryconfig.Parse("full base=100ms cap=20s attempt=5") // mistake
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,6 @@
 package retryconfig_test
 
 import (
-	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -10,11 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/awspreset"
+	"github.com/gobackoff/retry/retryconfig"
 )
 
-// TestTextOfBudgets: budgets and limiters have a text, and each call of ParsePolicy makes
-// new ones.
 func TestTextOfBudgets(t *testing.T) {
 	for text, want := range map[string]retry.Budget{
 		"token":                                             &retry.TokenBudget{},
@@ -34,35 +30,18 @@ func TestTextOfBudgets(t *testing.T) {
 		"ratio(ratio=0.1 floor=-1 window=1m)":    &retry.RatioBudget{Ratio: 0.1, Floor: -1, Window: time.Minute},
 	} {
 		t.Run(text, func(t *testing.T) {
-			p, err := retry.ParsePolicy("standard attempts=3 budget=" + text)
+			p, err := retryconfig.Parse("standard attempts=3 budget=" + text)
 			require.NoError(t, err)
 			assert.Equal(t, want, p.Budget)
-			assert.Equal(t, "standard attempts=3 budget="+text, p.String())
-			again, err := retry.ParsePolicy(p.String())
+			assert.Equal(t, "standard attempts=3 budget="+text, textOf(p))
+			again, err := retryconfig.Parse(textOf(p))
 			require.NoError(t, err)
 			assert.NotSame(t, p.Budget, again.Budget)
 		})
 	}
-	t.Run("limiter", func(t *testing.T) {
-		p, err := retry.ParsePolicy("standard attempts=3 limiter=adaptive")
-		require.NoError(t, err)
-		assert.Equal(t, &awspreset.AdaptiveLimiter{}, p.Limiter)
-		assert.Equal(t, "standard attempts=3 limiter=adaptive", p.String())
-	})
-	t.Run("a preset without its budget or limiter", func(t *testing.T) {
-		p := awspreset.GoV2Adaptive.Policy("")
-		assert.Equal(t, "aws-go-v2-adaptive", p.String())
-		p.Limiter = nil
-		assert.Equal(t, "aws-go-v2-adaptive limiter=none", p.String())
-		p.Budget = &retry.ThrottleBudget{}
-		assert.Equal(t, "aws-go-v2-adaptive budget=throttle limiter=none", p.String())
-		p = awspreset.GoV2Standard.Policy("")
-		p.Budget = nil
-		assert.Equal(t, "aws-go-v2-standard budget=none", p.String())
-		parsed, err := retry.ParsePolicy(p.String())
-		require.NoError(t, err)
-		assert.Nil(t, parsed.Budget)
-	})
+}
+
+func TestMistakesInParts(t *testing.T) {
 	for text, want := range map[string]string{
 		"budget=aws":                    `unknown budget "aws"; valid: none, token, throttle, ratio`,
 		"budget=tokn":                   `unknown budget "tokn"; did you mean "token"? Valid: none, token`,
@@ -70,8 +49,8 @@ func TestTextOfBudgets(t *testing.T) {
 		"budget=token(capacity=x)":      `capacity=x is not a number`,
 		"budget=token(capacity)":        `"capacity" is not of the form key=value`,
 		"budget=token(cost=1 cost=2)":   `key "cost" is given twice`,
-		"budget=token(cost=":            `"budget=token" takes keys in parentheses; ")" is missing`,
-		"budget=token(cost=1":           `")" is missing`,
+		"budget=token(cost=":            `")" is missing after "budget=token("`,
+		"budget=token(cost=1":           `")" is missing after "budget=token("`,
 		"budget=token (cost=1) )":       `")" is not of the form key=value`,
 		"budget=token(cost=x)":          `cost=x is not a number`,
 		"budget=token(timeout=x)":       `timeout=x is not a number`,
@@ -85,36 +64,28 @@ func TestTextOfBudgets(t *testing.T) {
 		"budget=ratio(window=0s)":       `window=0s would mean the default`,
 		"budget=ratio(window=3)":        `window=3 needs a unit`,
 		"budget=ratio(ratio=NaN)":       `Budget: Ratio is NaN`,
-		"budget=none(ratio=1)":          `budget=none(ratio=1): unknown key "ratio"; valid: none`,
-		"limiter=token":                 `unknown limiter "token"; valid: none, adaptive`,
-		"limiter=adaptive(clock=1)":     `unknown key "clock"; valid: none`,
+		"budget=none(ratio=1)":          `budget: unknown key "ratio"; valid: none`,
+		"limiter=token":                 `unknown limiter "token"; valid: none, porter`,
+		"limiter=porter(clock=1)":       `limiter: unknown key "clock"; valid: none`,
 		"budget=token budget=any":       `key "budget" is given twice`,
+		"timeout=-1s":                   `AttemptTimeout is negative (-1s)`,
 	} {
-		_, err := retry.ParsePolicy(text)
+		_, err := retryconfig.Parse(text)
 		assert.ErrorContains(t, err, want, text)
 	}
 }
 
-func TestRegisterPreset(t *testing.T) {
-	name := fmt.Sprint("checkout-db-", time.Now().UnixNano()) // a name can be registered only once
-	retry.RegisterPreset(name, func(service string) (retry.Policy, error) {
-		if service != "" {
-			return retry.Policy{}, errors.New("it has no services")
-		}
-		return retry.Policy{MaxAttempts: 9, Budget: &retry.TokenBudget{}}, nil
-	})
-	p, err := retry.ParsePolicy(name + " timeout=2s")
+// TestDefaultCosts: a text that changes the cost of one class leaves the default of the
+// others.
+func TestDefaultCosts(t *testing.T) {
+	p, err := retryconfig.Parse("budget=token(timeout=3)")
 	require.NoError(t, err)
-	assert.Equal(t, retry.Policy{MaxAttempts: 9, AttemptTimeout: 2 * time.Second, Budget: &retry.TokenBudget{}}, p)
-	_, err = retry.ParsePolicy(name + " service=s3")
-	assert.ErrorContains(t, err, "it has no services")
-	_, err = retry.ParsePolicy(name + " base=1s")
-	assert.ErrorContains(t, err, `unknown key "base"; valid: service, attempts`)
-	_, err = retry.ParsePolicy(name + "x")
-	assert.ErrorContains(t, err, ", "+name, "an error lists the presets")
-	_, err = retry.ParsePolicy("spread(" + name + "x)")
-	assert.NotContains(t, fmt.Sprint(err), ", "+name, "except where no preset may be")
-	for _, name := range []string{name, "full", "aws-standard-2026", "", "a b", "a=b", "x(", "é"} {
-		assert.Panics(t, func() { retry.RegisterPreset(name, func(string) (retry.Policy, error) { return retry.Policy{}, nil }) }, name)
+	changed, standard := p.Budget.(*retry.TokenBudget), &retry.TokenBudget{}
+	for class, difference := range map[retry.Class]float64{retry.ClassTransient: 0, retry.ClassTimeout: 14 - 3, retry.ClassThrottled: 0} {
+		for _, b := range []*retry.TokenBudget{changed, standard} {
+			require.True(t, b.TryWithdraw(retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: class}}))
+		}
+		assert.InDelta(t, difference, changed.Balance()-standard.Balance(), 1e-9, "%v", class)
+		changed, standard = &retry.TokenBudget{Costs: changed.Costs}, &retry.TokenBudget{}
 	}
 }

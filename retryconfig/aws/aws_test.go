@@ -1,0 +1,69 @@
+package aws_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
+	"github.com/gobackoff/retry/retryconfig"
+	_ "github.com/gobackoff/retry/retryconfig/aws"
+)
+
+func textOf(p retry.Policy) string { return retryconfig.Policy{Policy: p}.String() }
+
+// TestPresets: each preset has a text, which means the same policy.
+func TestPresets(t *testing.T) {
+	for preset := range awspreset.All() {
+		for _, service := range []string{"", "dynamodb", "dynamodbstreams", "s3"} {
+			p := preset.Policy(service)
+			text := preset.String()
+			if service != "" {
+				text += " service=" + service
+			}
+			t.Run(text, func(t *testing.T) {
+				assert.Equal(t, text, textOf(p))
+				parsed, err := retryconfig.Parse(text)
+				require.NoError(t, err)
+				assert.Equal(t, text, textOf(parsed))
+				assert.Equal(t, p.MaxAttempts, parsed.MaxAttempts)
+				assert.Equal(t, p.Backoff, parsed.Backoff)
+				assert.Equal(t, p.Classifier, parsed.Classifier)
+				assert.Equal(t, p.Hint, parsed.Hint)
+				assert.Equal(t, p.Budget, parsed.Budget)
+				assert.IsType(t, p.Limiter, parsed.Limiter)
+				changed := p
+				changed.AttemptTimeout = time.Second
+				assert.Equal(t, text+" timeout=1s", textOf(changed))
+				changed.Classifier = awspreset.Classifier{Preset: preset, Service: service, CorrectsClockSkew: true}
+				assert.NotContains(t, textOf(changed), preset.String(), "with another classifier")
+				p.Backoff = retry.NoDelay{}
+				assert.NotContains(t, textOf(p), preset.String(), "with another rule")
+			})
+		}
+	}
+	_, err := retryconfig.Parse("aws-js-v2 service=DynamoDB")
+	assert.ErrorContains(t, err, `"DynamoDB" does not name a service as the AWS CLI does, as in dynamodb`)
+	_, err = retryconfig.Parse("aws-js-v9")
+	assert.ErrorContains(t, err, "aws-standard-2026")
+	assert.NotContains(t, err.Error(), "import")
+}
+
+func TestLimiter(t *testing.T) {
+	p, err := retryconfig.Parse("standard attempts=3 limiter=adaptive")
+	require.NoError(t, err)
+	assert.Equal(t, &awspreset.AdaptiveLimiter{}, p.Limiter)
+	assert.Equal(t, "standard attempts=3 limiter=adaptive", textOf(p))
+	_, err = retryconfig.Parse("limiter=token")
+	assert.ErrorContains(t, err, `unknown limiter "token"; valid: none, adaptive`)
+
+	p.Limiter = awspreset.BotocoreAdaptive.Policy("").Limiter
+	_, err = retryconfig.Text(p)
+	assert.EqualError(t, err, "limiter *awspreset.AdaptiveLimiter has no text form", "that of an SDK is part of its preset")
+	p = awspreset.GoV2Adaptive.Policy("")
+	p.Limiter = nil
+	assert.Equal(t, "aws-go-v2-adaptive limiter=none", textOf(p))
+}

@@ -1,0 +1,386 @@
+package retryconfig
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gobackoff/retry"
+)
+
+// A builder makes a policy of what a text or a mapping says.
+type builder struct{ faults }
+
+// build returns start, changed as n says, if it is then valid. what is for the error
+// message.
+func (b *builder) build(what string, n node, start retry.Policy) (retry.Policy, error) {
+	p := b.policy(n, start)
+	if b.faults == nil {
+		err := p.Validate()
+		if err == nil {
+			return p, nil
+		}
+		b.add("%s", strings.TrimPrefix(err.Error(), retry.ErrInvalid.Error()+" retry policy: "))
+	}
+	return retry.Policy{}, b.invalid(what)
+}
+
+func (b *builder) policy(n node, start retry.Policy) retry.Policy {
+	p, rule, others := start, ruleLike(start.Backoff), policyKeys
+	settings := b.unique(n.settings)
+	if preset, ok := presetNamed(n.name); ok && n.of == nil {
+		p, settings = b.preset(preset, settings, start)
+		rule, others = reflect.Value{}, slices.Concat([]string{"service"}, policyKeys)
+	} else if n.name != "" {
+		if rule = b.rule(n, presetNames()); !rule.IsValid() { // whatever keys it may have
+			settings = slices.DeleteFunc(settings, func(s setting) bool { return !slices.Contains(policyKeys, s.key) })
+		}
+	}
+	known := append(keysOf(rule), others...)
+	if n.isPart {
+		known = append(known, nameKeys...)
+	}
+	for _, s := range b.set(rule, settings) {
+		if !b.own(&p, s) {
+			b.unknownKey(s, known, n.name == "" && len(keysOf(rule)) == 0)
+		}
+	}
+	if rule.IsValid() {
+		p.Backoff, _ = rule.Interface().(retry.Backoff)
+	}
+	return p
+}
+
+// unique returns the settings whose keys have not been given before.
+func (b *builder) unique(settings []setting) []setting {
+	var list []setting
+	seen := map[string]bool{}
+	for _, s := range settings {
+		if seen[s.key] {
+			b.add("%s%s", s.path, twice(s.key))
+			continue
+		}
+		seen[s.key] = true
+		list = append(list, s)
+	}
+	return list
+}
+
+// preset returns a policy of the preset, with what it leaves open from start, and the
+// settings except for the service.
+func (b *builder) preset(preset Preset, settings []setting, start retry.Policy) (retry.Policy, []setting) {
+	var service string
+	settings = slices.DeleteFunc(settings, func(s setting) bool {
+		if s.key == "service" {
+			service, _ = b.scalar(s)
+		}
+		return s.key == "service"
+	})
+	if len(service) > 100 { // the preset's error might quote it
+		b.add("service=%s is too long", clip(service, 40))
+		return start, settings
+	}
+	p, err := preset.New(service)
+	if err != nil {
+		b.add("%v", err)
+	}
+	keep(&p, &start)
+	p.MaxElapsed = cmp.Or(p.MaxElapsed, start.MaxElapsed)
+	p.AttemptTimeout = cmp.Or(p.AttemptTimeout, start.AttemptTimeout)
+	return p, settings
+}
+
+// ruleLike returns a copy of a rule whose fields can be set, or the zero Value if b has no
+// text form.
+func ruleLike(b retry.Backoff) reflect.Value {
+	if _, ok := nameOf(rules, b); !ok {
+		return reflect.Value{}
+	}
+	if b == nil {
+		return reflect.Zero(reflect.TypeFor[retry.Backoff]())
+	}
+	v := reflect.New(reflect.TypeOf(b)).Elem()
+	v.Set(reflect.ValueOf(b))
+	return v
+}
+
+// rule returns a rule with the rules in its parentheses. If the name is unknown, it returns
+// the rule that may be meant, or the zero Value. others are names that are valid in the
+// place of the rule.
+func (b *builder) rule(n node, others []string) reflect.Value {
+	i := slices.Index(namesIn(rules), n.name)
+	if i < 0 {
+		names := append(namesIn(rules), others...)
+		message := unknown("name", n.name, names)
+		if strings.HasPrefix(n.name, "aws-") && !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "aws-") }) {
+			message += "; to use the presets of the AWS SDKs, import github.com/gobackoff/retry/retryconfig/aws"
+		}
+		b.add("%s", message)
+		if i = slices.Index(namesIn(rules), closest(n.name, names)); i < 0 {
+			return reflect.Value{}
+		}
+	}
+	rule := ruleLike(rules[i].rule)
+	inner := innerRules(rule)
+	if len(inner) != len(n.of) {
+		b.add("%s takes %d rules in parentheses, not %d", rules[i].name, len(inner), len(n.of))
+		return rule
+	}
+	for i, field := range inner {
+		child := b.rule(n.of[i], nil)
+		if child.IsValid() {
+			b.setAll(child, n.of[i].settings)
+			field.Set(child)
+		}
+	}
+	return rule
+}
+
+// set sets the fields of a rule or a part, and returns the settings of other keys.
+func (b *builder) set(rule reflect.Value, settings []setting) (rest []setting) {
+	list := fields(rule)
+	for _, f := range list {
+		if costs, ok := f.value.Addr().Interface().(*retry.TokenCosts); ok {
+			settings = b.costs(costs, settings)
+		}
+	}
+	for _, s := range settings {
+		if i := slices.IndexFunc(list, func(f field) bool { return f.key == s.key }); i >= 0 {
+			b.setField(list[i].value, s)
+		} else {
+			rest = append(rest, s)
+		}
+	}
+	return rest
+}
+
+// setAll is set for what has no other keys.
+func (b *builder) setAll(rule reflect.Value, settings []setting) {
+	for _, s := range b.set(rule, b.unique(settings)) {
+		b.unknownKey(s, keysOf(rule), false)
+	}
+}
+
+// unknownKey reports a key. If a rule is missing, the key may be a rule's.
+func (b *builder) unknownKey(s setting, known []string, ruleMissing bool) {
+	var more []string
+	for _, r := range rules {
+		if ruleMissing {
+			more = append(more, keysOf(ruleLike(r.rule))...)
+		}
+	}
+	if slices.Contains(more, s.key) {
+		b.add("%skey %q needs the name of a rule, such as full; valid without one: %s", s.path, s.key, strings.Join(known, ", "))
+		return
+	}
+	message := s.path + unknown("key", s.key, known, more...)
+	if s.value.isPart && s.sign == ": " {
+		message += "; write a rule within a rule as text, as in rule: spread(full base=1s)"
+	}
+	b.add("%s", message)
+}
+
+// own sets a field of the policy itself, and reports whether there is one with this key.
+func (b *builder) own(p *retry.Policy, s setting) bool {
+	switch s.key {
+	case "attempts":
+		p.MaxAttempts = b.attempts(s)
+	case "elapsed":
+		p.MaxElapsed = b.limit(s)
+	case "timeout":
+		p.AttemptTimeout = b.limit(s)
+	case "hint":
+		p.Hint = part(b, s, hints)
+	case "budget":
+		p.Budget = part(b, s, append([]named[retry.Budget]{{none, nil}}, budgets...))
+	case "limiter":
+		p.Limiter = b.limiter(s)
+	default:
+		return false
+	}
+	return true
+}
+
+// value returns the name and the settings of a value, which in a mapping may be a text.
+func (b *builder) value(s setting) node {
+	if s.sign == "=" || s.value.isPart {
+		return s.value
+	}
+	p := &parser{faults: &b.faults, words: words(s.value.name)}
+	name := p.peek()
+	p.accept(name)
+	n := p.value(s.key, name)
+	if p.peek() != "" {
+		b.add("%s%s: unexpected %s", s.path, s.key, quoted(p.peek()))
+	}
+	return n
+}
+
+// part returns a new value of the type of the entry in the table, which is nil, a struct or
+// a pointer to a struct.
+func part[R any](b *builder, s setting, table []named[R]) (made R) {
+	n := b.value(s)
+	i := slices.Index(namesIn(table), n.name)
+	if i < 0 {
+		b.add("%s", unknown(s.key, n.name, namesIn(table)))
+		return made
+	}
+	t := reflect.TypeOf(table[i].rule)
+	if t == nil {
+		b.setAll(reflect.Value{}, n.settings)
+		return made
+	}
+	v := reflect.New(t).Elem()
+	if t.Kind() == reflect.Pointer {
+		v.Set(reflect.New(t.Elem()))
+	}
+	b.setAll(reflect.Indirect(v), n.settings)
+	return v.Interface().(R)
+}
+
+func (b *builder) limiter(s setting) retry.Limiter {
+	n, names := b.value(s), []string{none}
+	b.setAll(reflect.Value{}, n.settings)
+	for _, kind := range limiters() {
+		if names = append(names, kind.Name); kind.Name == n.name {
+			return kind.New()
+		}
+	}
+	if n.name != none {
+		message := unknown(s.key, n.name, names)
+		if n.name == "adaptive" {
+			message += "; to use the adaptive limiter, import github.com/gobackoff/retry/retryconfig/aws"
+		}
+		b.add("%s", message)
+	}
+	return nil
+}
+
+// defaultCosts are those of a TokenBudget whose Costs are zero.
+var defaultCosts = retry.TokenCosts{Transient: 14, Timeout: 14, Throttled: 5}
+
+// costs reads the costs of a TokenBudget, and returns the other settings.
+func (b *builder) costs(c *retry.TokenCosts, settings []setting) (rest []setting) {
+	given, before := map[string]float64{}, len(b.faults)
+	for _, s := range settings {
+		if s.key == "cost" || s.key == "timeout" || s.key == "throttled" {
+			given[s.key] = b.number(s)
+		} else {
+			rest = append(rest, s)
+		}
+	}
+	costs := defaultCosts
+	if n, ok := given["cost"]; ok {
+		costs = retry.TokenCosts{Transient: n, Timeout: n, Throttled: n}
+	}
+	if n, ok := given["timeout"]; ok {
+		costs.Timeout = n
+	}
+	if n, ok := given["throttled"]; ok {
+		costs.Throttled = n
+	}
+	if costs == (retry.TokenCosts{}) && before == len(b.faults) {
+		b.add("costs of 0 would mean the default; omit them, or the budget")
+	}
+	if costs != defaultCosts {
+		*c = costs
+	}
+	return rest
+}
+
+func (b *builder) setField(field reflect.Value, s setting) {
+	before := len(b.faults)
+	switch field.Interface().(type) {
+	case float64:
+		field.SetFloat(b.number(s))
+	case bool:
+		field.SetBool(b.truth(s))
+	case retry.Schedule:
+		field.SetZero()
+		text, _ := b.scalar(s)
+		for d := range strings.SplitSeq(text, "/") {
+			s.value.name = d
+			field.Set(reflect.Append(field, reflect.ValueOf(b.duration(s))))
+		}
+	default: // time.Duration and Constant
+		field.SetInt(int64(b.duration(s)))
+	}
+	if before == len(b.faults) && field.IsZero() && slices.Contains(zeroIsDefault, s.key) {
+		b.add("%s would mean the default; omit it", s)
+	}
+}
+
+// scalar returns the text of a value that is no part.
+func (b *builder) scalar(s setting) (string, bool) {
+	if s.value.isPart {
+		b.add("%s is not a single value", s)
+	}
+	return s.value.name, !s.value.isPart
+}
+
+func (b *builder) attempts(s setting) int {
+	text, ok := b.scalar(s)
+	if !ok || text == unlimited {
+		return retry.Unlimited
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		b.add("%s is not a whole number of at least 1, nor %q", s, unlimited)
+	}
+	return n
+}
+
+// limit reads a duration, or none for 0.
+func (b *builder) limit(s setting) time.Duration {
+	if s.value.name == none && !s.value.isPart {
+		return 0
+	}
+	before := len(b.faults)
+	d := b.duration(s)
+	if d == 0 && before == len(b.faults) {
+		b.add("%s would mean none; say so", s)
+	}
+	return d
+}
+
+func (b *builder) duration(s setting) time.Duration {
+	text, ok := b.scalar(s)
+	if !ok {
+		return 0
+	}
+	d, err := time.ParseDuration(text)
+	switch {
+	case strings.Trim(text, "+-.0123456789") == "":
+		b.add("%s needs a unit, as in %[2]sms or %[2]ss", s, clip(text, 40))
+	case err != nil:
+		b.add("%s is not a duration such as 50ms, 20s or 1m30s", s)
+	}
+	return d
+}
+
+func (b *builder) number(s setting) float64 {
+	text, ok := b.scalar(s)
+	if !ok {
+		return 0
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		b.add("%s is not a number", s)
+	}
+	return n
+}
+
+func (b *builder) truth(s setting) bool {
+	text, ok := b.scalar(s)
+	if !ok {
+		return false
+	}
+	t, err := strconv.ParseBool(text)
+	if err != nil {
+		b.add("%s is neither true nor false", s)
+	}
+	return t
+}

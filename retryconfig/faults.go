@@ -1,0 +1,61 @@
+package retryconfig
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/nearest"
+)
+
+// faults are the mistakes in a text or a mapping.
+type faults []string
+
+func (f *faults) add(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
+
+// mostFaults bounds the length of an error, whatever the length of the input.
+const mostFaults = 10
+
+// invalid returns an error with the faults of what is invalid, or nil if there are none.
+func (f *faults) invalid(what string) error {
+	list := *f
+	if len(list) == 0 {
+		return nil
+	}
+	if more := len(list) - mostFaults; more > 0 {
+		list = append(list[:mostFaults:mostFaults], fmt.Sprintf("and %d more mistakes", more))
+	}
+	return fmt.Errorf("%w retry policy%s: %s", retry.ErrInvalid, what, strings.Join(list, "; "))
+}
+
+// clip shortens a text for a message.
+func clip(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+func quoted(word string) string { return fmt.Sprintf("%q", clip(word, 40)) }
+
+func twice(key string) string { return "key " + quoted(key) + " is given twice" }
+
+// unknown describes a misspelled name. It lists the known names and suggests one of them or
+// of others.
+func unknown(kind, name string, known []string, others ...string) string {
+	text, valid := "unknown "+kind+" "+quoted(name), "valid"
+	if meant := closest(name, append(others, known...)); meant != "" {
+		text, valid = fmt.Sprintf("%s; did you mean %q?", text, meant), " Valid"
+	} else {
+		text += "; "
+	}
+	if len(known) == 0 {
+		known = []string{none}
+	}
+	return text + valid + ": " + strings.Join(known, ", ")
+}
+
+// closest returns the known name that a misspelled one stands for, or "".
+func closest(name string, known []string) string {
+	return nearest.Name(strings.ToLower(clip(name, 40)), known)
+}

@@ -1,0 +1,73 @@
+package retryconfig
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// nameKeys are the keys of a mapping that stand for the first word of a text.
+var nameKeys = []string{"rule", "preset", "backoff"}
+
+// mapping reads a decoded mapping of a policy, in which the name may have rules in
+// parentheses and keys, or of a part.
+func (b *builder) mapping(path string, m map[string]any, ofPolicy bool) node {
+	n := node{isPart: true}
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		value := b.decoded(path, key, m[key], ofPolicy)
+		if !slices.Contains(nameKeys, key) {
+			n.settings = append(n.settings, setting{path, key, ": ", value})
+			continue
+		}
+		if ofPolicy && !value.isPart {
+			value = b.parse(value.name)
+		}
+		if n.name != "" && value.name != "" {
+			b.add("%skey %q names the rule a second time", path, key)
+		}
+		if value.name != "" {
+			n.name, n.of = value.name, value.of
+		}
+		n.settings = append(n.settings, value.settings...)
+	}
+	return n
+}
+
+// decoded reads a value of a mapping.
+func (b *builder) decoded(path, key string, value any, ofPolicy bool) node {
+	switch v := value.(type) {
+	case map[string]any: // backoff: {rule: full, base: 1s}, budget: {rule: token, capacity: 100}
+		return b.mapping(path+key+": ", v, ofPolicy && slices.Contains(nameKeys, key))
+	case []any:
+		var parts []string
+		for _, part := range v {
+			if _, nested := part.(map[string]any); nested {
+				b.add("%s%s: %s in a list is not a text, a number or a boolean", path, clip(key, 40), kindOf(part))
+				continue
+			}
+			parts = append(parts, b.decoded(path, key, part, false).name)
+		}
+		return node{name: strings.Join(parts, "/")}
+	}
+	switch kind := reflect.ValueOf(value).Kind(); {
+	case kind == reflect.String, kind >= reflect.Bool && kind <= reflect.Float64 && kind != reflect.Uintptr:
+		return node{name: fmt.Sprint(value)} // a json.Number and a time.Duration, too
+	}
+	b.add("%s%s: %s is not a text, a number or a boolean", path, clip(key, 40), kindOf(value))
+	return node{}
+}
+
+// kindOf names the kind of a decoded value.
+func kindOf(value any) string {
+	switch value.(type) {
+	case nil:
+		return "null"
+	case map[string]any:
+		return "a mapping"
+	case []any:
+		return "a list"
+	}
+	return fmt.Sprintf("a %T", value)
+}

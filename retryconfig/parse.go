@@ -1,0 +1,215 @@
+package retryconfig
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/gobackoff/retry"
+)
+
+// The text form of a policy:
+//
+//	policy = [ preset | rule ] { key "=" value }
+//	rule   = name [ "(" rule { "|" rule } ")" ] { key "=" value }
+//	value  = word [ "(" { key "=" value } ")" ]
+//
+// Spaces, commas and semicolons separate words. The rules in parentheses are the Backoff
+// fields of a composition, in their order in the Go type; the keys of a rule, a hint rule
+// or a budget are its other fields in lower case.
+
+// Parse reads the text form of a policy:
+//
+//	full base=50ms cap=20s attempts=5 elapsed=1m timeout=2s
+//	aws-standard-2026 service=dynamodb attempts=6
+//	spread(exponential base=1s cap=1m) fraction=0.1 attempts=unlimited hint=or-give-up(max=10m)
+//
+// The text starts with the name of a rule or a preset (see [Register]; package
+// retryconfig/aws has aws-…). Keys and values follow in any order, separated by spaces,
+// commas or semicolons. Durations need units. The rules are
+//
+//	standard                          what a nil Backoff means
+//	none                              NoDelay
+//	constant delay=
+//	exponential base= cap= factor=
+//	linear base= step= cap=
+//	fibonacci base= cap=
+//	schedule delays=1s/2s/4s
+//	full base= cap= factor=           FullJitter
+//	equal base= cap= factor=          EqualJitter
+//	decorrelated base= cap= redraw=   DecorrelatedJitter
+//	jittered(rule) share=
+//	spread(rule) fraction=
+//	capped(rule) cap=
+//	when-throttled(throttled rule | other rule)
+//
+// and the keys of a policy are
+//
+//	attempts=5             or unlimited
+//	elapsed=1m timeout=2s  or none
+//	hint=at-least(max=10m) or-give-up(max=10m), window(width=5s), ignore
+//	budget=token(capacity= cost=5 timeout=10 throttled= success= deficit= norefund= successonly=)
+//	budget=throttle(maxtokens= tokenratio=)
+//	budget=ratio(ratio= floor= window=)
+//	limiter=adaptive       of package retryconfig/aws
+//	service=dynamodb       for presets with services
+//
+// budget and limiter may be none. An omitted key means a zero field or, for the cost of a
+// class, cost; a 0 that would mean a default is refused. Each call makes a new budget and
+// limiter. An error lists the mistakes and the valid choices and matches
+// [retry.ErrInvalid]; the policy is then zero.
+func Parse(text string) (retry.Policy, error) {
+	b := &builder{}
+	return b.build(fmt.Sprintf(" %q", clip(text, 60)), b.parse(text), retry.Policy{})
+}
+
+// A node is what a text or a mapping says about a policy, a rule or a value.
+type node struct {
+	name     string // "" if none is given
+	of       []node // the rules in parentheses
+	isPart   bool   // a value with parentheses, or a mapping
+	settings []setting
+}
+
+type setting struct {
+	path  string // the keys around it, as in "hint: "
+	key   string
+	sign  string // between the key and the value: "=", or ": " in a mapping
+	value node
+}
+
+// String returns the setting as it is written.
+func (s setting) String() string {
+	text := s.path + clip(s.key, 40) + s.sign + clip(s.value.name, 40)
+	switch {
+	case s.value.isPart && s.sign == "=":
+		text += "(…)"
+	case s.value.isPart:
+		text = s.path + clip(s.key, 40) + s.sign + "{…}"
+	}
+	return text
+}
+
+// words splits text into words and the signs "(", "|" and ")".
+func words(text string) []string {
+	for _, sign := range []string{"(", "|", ")"} {
+		text = strings.ReplaceAll(text, sign, " "+sign+" ")
+	}
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,;\t\r\n", r) })
+}
+
+// parse reads what a text says about a policy.
+func (b *builder) parse(text string) node {
+	p := &parser{faults: &b.faults, words: words(text)}
+	return p.policy()
+}
+
+type parser struct {
+	*faults
+	words []string
+	depth int
+}
+
+// maxDepth bounds the nesting of rules, and thus the recursion.
+const maxDepth = 16
+
+// peek returns the next word, or "" at the end.
+func (p *parser) peek() string {
+	if len(p.words) == 0 {
+		return ""
+	}
+	return p.words[0]
+}
+
+func (p *parser) accept(word string) bool {
+	if p.peek() != word {
+		return false
+	}
+	p.words = p.words[1:]
+	return true
+}
+
+// stop reports a mistake after which the rest of the text has no clear meaning.
+func (p *parser) stop(format string, args ...any) {
+	p.add(format, args...)
+	p.words = nil
+}
+
+func (p *parser) policy() node {
+	var n node
+	if first := p.peek(); first != "" && !strings.Contains(first, "=") {
+		n = p.rule()
+	}
+	n.settings = p.settings(false)
+	return n
+}
+
+// rule reads the name of a rule and the rules in its parentheses, but not its keys.
+func (p *parser) rule() (n node) {
+	n.name = p.peek()
+	if isSign(n.name) {
+		p.stop("a rule is missing before %s; valid: %s", cmp.Or(n.name, "the end"), strings.Join(namesIn(rules), ", "))
+		return n
+	}
+	p.accept(n.name)
+	if !p.accept("(") {
+		return n
+	}
+	if p.depth++; p.depth >= maxDepth {
+		p.stop("rules are nested more than %d deep", maxDepth)
+		return n
+	}
+	defer func() { p.depth-- }()
+	for {
+		child := p.rule()
+		child.settings = p.settings(true)
+		n.of = append(n.of, child)
+		if p.accept("|") {
+			continue
+		}
+		if !p.accept(")") && p.words != nil {
+			p.stop(`")" is missing after %s`, quoted(n.name+"("))
+		}
+		return n
+	}
+}
+
+// isSign reports whether word is a sign or, at the end, "".
+func isSign(word string) bool { return strings.Contains("(|)", word) }
+
+// settings reads keys and values up to the end, or within parentheses up to a sign.
+func (p *parser) settings(nested bool) []setting {
+	var list []setting
+	for p.peek() != "" && !(nested && isSign(p.peek())) {
+		word := p.peek()
+		p.accept(word)
+		key, name, _ := strings.Cut(word, "=")
+		if key == "" || name == "" {
+			p.add("%s is not of the form key=value", quoted(word))
+			continue
+		}
+		list = append(list, setting{key: key, sign: "=", value: p.value(key, name)})
+	}
+	return list
+}
+
+// value reads the settings in parentheses that may follow the name of a value.
+func (p *parser) value(key, name string) node {
+	n := node{name: name}
+	if !p.accept("(") {
+		return n
+	}
+	if p.depth++; p.depth >= maxDepth {
+		p.stop("values are nested more than %d deep", maxDepth)
+		return n
+	}
+	defer func() { p.depth-- }()
+	n.isPart, n.settings = true, p.settings(true)
+	for i := range n.settings {
+		n.settings[i].path = key + ": "
+	}
+	if !p.accept(")") && p.words != nil {
+		p.stop(`")" is missing after %s`, quoted(key+"="+name+"("))
+	}
+	return n
+}

@@ -1,0 +1,143 @@
+package retryconfig
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"reflect"
+
+	"github.com/gobackoff/retry"
+)
+
+// A Policy is a [retry.Policy] in a configuration struct or a flag. It is written as a
+// text (see [Parse]) or as a mapping with the keys of the text and "rule" (or "preset", or
+// "backoff") for its first word:
+//
+//	{"rule": "full", "base": "1s", "attempts": 7, "budget": {"rule": "token", "cost": 10}}
+//
+// A text replaces the Policy, but keeps Hooks, Clock, Rand, and a Classifier that is not a
+// preset's. A mapping changes only what it names: without a rule, its keys apply to the
+// present Backoff, and a preset keeps time limits. An error matches [retry.ErrInvalid] and
+// changes nothing.
+type Policy struct{ retry.Policy }
+
+// String returns the text form of the Policy. A part without a text form, such as a
+// Classifier, prints as its type or String() result, which cannot be parsed.
+func (p Policy) String() string {
+	text, _ := textOf(p.Policy)
+	return text
+}
+
+// MarshalText returns the result of [Text].
+func (p Policy) MarshalText() ([]byte, error) {
+	text, err := Text(p.Policy)
+	return []byte(text), err
+}
+
+// UnmarshalText reads a text, as from a flag or an environment variable.
+func (p *Policy) UnmarshalText(text []byte) error {
+	parsed, err := Parse(string(text))
+	if err == nil {
+		keep(&parsed, &p.Policy)
+		p.Policy = parsed
+	}
+	return err
+}
+
+// UnmarshalJSON reads a string with a text, or an object. It refuses an object with a
+// duplicate key.
+func (p *Policy) UnmarshalJSON(data []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var value any
+	err := decoder.Decode(&value)
+	if err == nil {
+		decoder = json.NewDecoder(bytes.NewReader(data))
+		err = uniqueKeys(decoder)
+	}
+	if err != nil {
+		return (&faults{err.Error()}).invalid("")
+	}
+	return p.decode(value)
+}
+
+// uniqueKeys reads one valid JSON value and returns an error if an object in it has a
+// duplicate key, of which encoding/json would take the last.
+func uniqueKeys(decoder *json.Decoder) error {
+	token, err := decoder.Token()
+	if err != nil || token != json.Delim('{') && token != json.Delim('[') {
+		return err
+	}
+	seen := map[json.Token]bool{}
+	for decoder.More() {
+		if token == json.Delim('{') {
+			key, err := decoder.Token()
+			if err != nil {
+				return err
+			}
+			if seen[key] {
+				return errors.New(twice(key.(string)))
+			}
+			seen[key] = true
+		}
+		if err := uniqueKeys(decoder); err != nil {
+			return err
+		}
+	}
+	_, err = decoder.Token()
+	return err
+}
+
+// UnmarshalYAML reads a text or a mapping, with gopkg.in/yaml.v3 and
+// github.com/goccy/go-yaml.
+func (p *Policy) UnmarshalYAML(unmarshal func(any) error) error {
+	var value any
+	if err := unmarshal(&value); err != nil {
+		return err
+	}
+	return p.decode(value)
+}
+
+// UnmarshalTOML reads a text or a table, with github.com/BurntSushi/toml.
+func (p *Policy) UnmarshalTOML(value any) error { return p.decode(value) }
+
+// UnmarshalMapstructure reads a text or a map, with github.com/go-viper/mapstructure/v2
+// since version 2.5, and so with viper and koanf.
+func (p *Policy) UnmarshalMapstructure(value any) error { return p.decode(value) }
+
+// decode changes the Policy as a decoded value says.
+func (p *Policy) decode(value any) error {
+	switch v := value.(type) {
+	case nil:
+		return nil
+	case string:
+		return p.UnmarshalText([]byte(v))
+	case *Policy: // a hook of mapstructure has called UnmarshalText
+		keep(&v.Policy, &p.Policy)
+		*p = *v
+		return nil
+	case map[string]any:
+		b := &builder{}
+		changed, err := b.build("", b.mapping("", v, true), p.Policy)
+		if err == nil {
+			p.Policy = changed
+		}
+		return err
+	}
+	return (&faults{kindOf(value) + " is neither a text nor a mapping with text keys"}).invalid("")
+}
+
+// keep takes over what code has set in old and no text can describe.
+func keep(p, old *retry.Policy) {
+	if !reflect.ValueOf(old.Hooks).IsZero() {
+		p.Hooks = old.Hooks
+	}
+	p.Clock = cmp.Or(old.Clock, p.Clock)
+	if old.Rand != nil {
+		p.Rand = old.Rand
+	}
+	if _, _, preset := presetOf(*old); old.Classifier != nil && !preset {
+		p.Classifier = old.Classifier
+	}
+}
