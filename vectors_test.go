@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/internal/vectors"
+	"github.com/gobackoff/retry/internal/test/vectors"
 )
 
 type ruleCase struct {

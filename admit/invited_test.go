@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/internal/overload"
+	"github.com/gobackoff/retry/internal/test/overload"
 	"github.com/gobackoff/retry/retryhttp"
 )
 

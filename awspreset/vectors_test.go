@@ -21,7 +21,7 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
-	"github.com/gobackoff/retry/internal/vectors"
+	"github.com/gobackoff/retry/internal/test/vectors"
 )
 
 // The sets of vectors/delay, classify, quota and limiter whose sources have presets.

@@ -17,7 +17,7 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
-	"github.com/gobackoff/retry/internal/overload"
+	"github.com/gobackoff/retry/internal/test/overload"
 )
 
 // The methods of the service retry.test.Levels: Pay has no idempotency_level. Each

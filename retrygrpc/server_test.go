@@ -15,7 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/internal/overload"
+	"github.com/gobackoff/retry/internal/test/overload"
 	"github.com/gobackoff/retry/retrygrpc"
 )
 

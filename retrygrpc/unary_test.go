@@ -18,7 +18,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/internal/overload"
+	"github.com/gobackoff/retry/internal/test/overload"
 	"github.com/gobackoff/retry/retrygrpc"
 )
 

@@ -24,7 +24,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/internal/vectors"
+	"github.com/gobackoff/retry/internal/test/vectors"
 	"github.com/gobackoff/retry/retrygrpc"
 	"github.com/gobackoff/retry/retrytest"
 )

@@ -31,7 +31,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gobackoff/retry/internal/overload"
+	"github.com/gobackoff/retry/internal/test/overload"
 	"github.com/gobackoff/retry/retryhedge"
 	"github.com/gobackoff/retry/retryhttp"
 )

@@ -25,7 +25,7 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/admit"
-	"github.com/gobackoff/retry/internal/overload"
+	"github.com/gobackoff/retry/internal/test/overload"
 	"github.com/gobackoff/retry/retryhttp"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/gobackoff/retry/internal/overload"
+	"github.com/gobackoff/retry/internal/test/overload"
 )
 
 // TestWatch runs the example in virtual time.

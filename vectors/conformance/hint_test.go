@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/internal/vectors"
+	"github.com/gobackoff/retry/internal/test/vectors"
 )
 
 type hintCase struct {

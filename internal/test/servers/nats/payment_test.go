@@ -1,0 +1,105 @@
+package nats_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	_ "modernc.org/sqlite"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retrynats"
+)
+
+type payment struct {
+	ID      string // chosen by the sender: the idempotency key
+	Account string
+	Amount  int
+}
+
+// book books a payment once, however often its message is delivered: the payment's ID and
+// the booking are stored in one transaction.
+func book(ctx context.Context, db *sql.DB, data []byte) error {
+	var p payment
+	if err := json.Unmarshal(data, &p); err != nil {
+		return retry.Permanent(err) // a dead letter
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	result, err := tx.ExecContext(ctx, "INSERT INTO payment (id) VALUES ($1) ON CONFLICT (id) DO NOTHING", p.ID)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); n == 0 || err != nil {
+		return err // nil: booked before
+	}
+	if _, err := tx.ExecContext(ctx, "UPDATE account SET balance = balance + $1 WHERE id = $2", p.Amount, p.Account); err != nil {
+		return err
+	}
+	// A lost COMMIT may have taken effect. This one is safe to retry.
+	return retry.Transient(tx.Commit())
+}
+
+// TestBook: a payment is booked once, even if its acknowledgment is lost or it is sent twice.
+func TestBook(t *testing.T) {
+	db, err := sql.Open("sqlite", "file:"+t.TempDir()+"/bank.db?_pragma=busy_timeout(10000)")
+	require.NoError(t, err)
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), "CREATE TABLE payment (id TEXT PRIMARY KEY); CREATE TABLE account (id TEXT PRIMARY KEY, balance INT); INSERT INTO account VALUES ('a', 0)")
+	require.NoError(t, err)
+	js := startEmbedded(t).connect(t)
+	consumer := createConsumer(t, js, nil)
+	for _, data := range []string{`{"ID":"1","Account":"a","Amount":1}`, `{"ID":"2","Account":"a","Amount":10}`, `{"ID":"1","Account":"a","Amount":1}`, `malformed`} {
+		_, err := js.Publish(t.Context(), "work.do", []byte(data))
+		require.NoError(t, err)
+	}
+	var mu sync.Mutex
+	delivered := 0
+	consume(t, retrynats.Worker{Policy: quick}, consumer, func(ctx context.Context, msg jetstream.Msg) error {
+		err := book(ctx, db, msg.Data())
+		mu.Lock()
+		defer mu.Unlock()
+		if delivered++; err == nil && delivered <= 2 {
+			return errOp // as if the worker had crashed before the acknowledgment
+		}
+		return err
+	})
+	untilEmpty(t, js)
+	var balance int
+	require.NoError(t, db.QueryRowContext(t.Context(), "SELECT balance FROM account").Scan(&balance))
+	assert.Equal(t, 11, balance)
+	assert.Equal(t, 6, delivered)
+}
+
+// TestPage: the code blocks of docs/durable.md that name a file are in that file.
+func TestPage(t *testing.T) {
+	page, err := os.ReadFile("../../../../docs/durable.md")
+	require.NoError(t, err)
+	for _, file := range []string{"internal/test/servers/nats/payment_test.go", "retrynats/example_test.go"} {
+		text, err := os.ReadFile("../../../../" + file)
+		require.NoError(t, err)
+		_, code, found := strings.Cut(string(page), "<!-- "+file+" -->\n```go\n")
+		require.True(t, found, file)
+		code, _, found = strings.Cut(code, "```\n")
+		require.True(t, found, file)
+		assert.Contains(t, unindented(string(text)), unindented(code), file)
+	}
+}
+
+func unindented(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimLeft(line, "\t")
+	}
+	return strings.Join(lines, "\n")
+}
