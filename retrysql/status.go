@@ -1,6 +1,11 @@
 package retrysql
 
-import "reflect"
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"reflect"
+)
 
 // status is that of a transaction.
 type status int
@@ -16,6 +21,15 @@ const (
 // are no methods that lead to it from a [sql.Tx], so the fields of database/sql, pgx, lib/pq
 // and go-sql-driver/mysql are read. If they are renamed, the status is unknown.
 func statusOf(tx any) status {
+	if tx, ok := tx.(interface {
+		StmtContext(context.Context, *sql.Stmt) *sql.Stmt
+	}); ok {
+		ctx := context.Background()
+		// No statement is executed, because the empty one belongs to no database.
+		if _, err := tx.StmtContext(ctx, new(sql.Stmt)).ExecContext(ctx); errors.Is(err, sql.ErrTxDone) {
+			return statusEnded
+		}
+	}
 	v := reflect.ValueOf(tx)
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface || v.Kind() == reflect.Struct {
 		if v.Kind() != reflect.Struct {
@@ -24,9 +38,6 @@ func statusOf(tx any) status {
 		}
 		switch v.Type().String() {
 		case "sql.Tx":
-			if number(v.FieldByName("done"), "v") == 1 {
-				return statusEnded
-			}
 			v = v.FieldByName("dc")
 		case "pgx.dbTx":
 			if number(v, "closed") == 1 {

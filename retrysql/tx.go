@@ -38,12 +38,16 @@ func InTx(ctx context.Context, p retry.Policy, db Beginner, opts *sql.TxOptions,
 	if db == nil || fn == nil {
 		return fmt.Errorf("%w transaction: db or fn is nil", retry.ErrInvalid)
 	}
-	return InTxFunc(ctx, p, func(ctx context.Context) (*sql.Tx, error) {
+	return InTxFunc(ctx, p, beginOn(db, opts), fn)
+}
+
+func beginOn(db Beginner, opts *sql.TxOptions) func(context.Context) (*sql.Tx, error) {
+	return func(ctx context.Context) (*sql.Tx, error) {
 		a := attemptOf(ctx)
 		a.pool, _ = db.(pool)
 		a.readOnly = opts != nil && opts.ReadOnly
 		return db.BeginTx(ctx, opts)
-	}, fn)
+	}
 }
 
 // InTxFunc is [InTx] for packages other than database/sql: begin starts each

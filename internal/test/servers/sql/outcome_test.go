@@ -61,7 +61,9 @@ func (a asking) inTx(ctx context.Context, p retry.Policy, level sql.IsolationLev
 	panic(fmt.Sprintf("%T", a.database))
 }
 
-var isoLevels = map[sql.IsolationLevel]pgx.TxIsoLevel{sql.LevelDefault: "", sql.LevelSerializable: pgx.Serializable}
+var isoLevels = map[sql.IsolationLevel]pgx.TxIsoLevel{
+	sql.LevelDefault: "", sql.LevelReadUncommitted: pgx.ReadUncommitted, sql.LevelReadCommitted: pgx.ReadCommitted, sql.LevelRepeatableRead: pgx.RepeatableRead, sql.LevelSerializable: pgx.Serializable,
+}
 
 // TestLedgerOfPostgres: a ledger also works with a server of PostgreSQL's protocol, such as
 // CockroachDB.

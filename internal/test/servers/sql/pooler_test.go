@@ -3,15 +3,19 @@
 package sql_test
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/internal/test/testserver"
 )
 
@@ -37,6 +41,7 @@ postgres = host=%s port=%s user=postgres
 listen_addr = 127.0.0.1
 listen_port = %d
 auth_type = any
+admin_users = postgres
 pool_mode = transaction
 server_round_robin = 1
 server_login_retry = 0
@@ -93,4 +98,42 @@ func TestPooler(t *testing.T) {
 	for _, s := range servers {
 		assert.NotZero(t, number(t, s, "SELECT count(*) FROM ledger"))
 	}
+}
+
+// TestPoolerKills: PgBouncer itself closes all connections, again and again. Almost all
+// outcomes are learned.
+func TestPoolerKills(t *testing.T) {
+	const v = 0
+	addr := variants[v].address(t)
+	direct := variants[v].connect(t, addr, 1)
+	createBank(t, direct, 8)
+	pooler := startPooler(t, addr)
+	admin, err := pgx.Connect(t.Context(), "postgres://postgres@"+pooler+"/pgbouncer?sslmode=disable&default_query_exec_mode=simple_protocol")
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, admin.Close(context.Background())) }()
+	db := asking{standard("pgx", poolerURL)(t, pooler, 4)}
+	policy := retry.Policy{MaxAttempts: 1000, Backoff: retry.FullJitter{Base: time.Millisecond, Cap: 10 * time.Millisecond}}
+	done := make(chan *tally)
+	go func() {
+		done <- work{transactions: size(200), workers: 4, accounts: 8, policy: policy}.run(t.Context(), db)
+	}()
+	kills := 0
+	var sum *tally
+	for sum == nil {
+		select {
+		case sum = <-done:
+		case <-time.After(50 * time.Millisecond):
+			for _, command := range []string{"KILL postgres", "RESUME postgres"} {
+				_, err := admin.Exec(t.Context(), command)
+				assert.NoError(t, err)
+			}
+			kills++
+		}
+	}
+	db.Close()
+	t.Logf("%d kills", kills)
+	sum.check(t, direct)
+	assert.NotZero(t, kills)
+	assert.Empty(t, sum.failed, "%v", sum.failures)
+	assert.LessOrEqual(t, len(sum.unknown), size(200)/100)
 }
