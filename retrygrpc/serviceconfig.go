@@ -1,19 +1,21 @@
 package retrygrpc
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	rpccode "google.golang.org/genproto/googleapis/rpc/code"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/retryconfig"
 )
 
 // ServiceConfig converts a policy to the JSON of a gRPC service config, for clients in other
@@ -35,7 +37,7 @@ func ServiceConfig(p retry.Policy, methods ...string) (config string, lost []str
 	}
 	method := methodConfig{Name: names}
 	c := serviceConfig{MethodConfig: []*methodConfig{&method}}
-	attempts := attemptsOf(p)
+	attempts := cmp.Or(p.MaxAttempts, 1+len(delays(p, 0, 0.5)))
 	if attempts > 1 {
 		var r retryPolicy
 		r, lost = retryPolicyOf(p, attempts)
@@ -46,7 +48,7 @@ func ServiceConfig(p retry.Policy, methods ...string) (config string, lost []str
 	switch b := p.Budget.(type) {
 	case nil:
 	case *retry.ThrottleBudget:
-		t := throttling{MaxTokens: orElse(b.MaxTokens, 10), TokenRatio: orElse(b.TokenRatio, 0.1)}
+		t := throttling{MaxTokens: cmp.Or(b.MaxTokens, 10), TokenRatio: cmp.Or(b.TokenRatio, 0.1)}
 		if t.MaxTokens > 1000 {
 			t.MaxTokens = 1000
 			lost = append(lost, fmt.Sprintf("Budget: gRPC has at most 1000 tokens, not %v", b.MaxTokens))
@@ -88,13 +90,6 @@ type throttling struct {
 	TokenRatio float64 `json:"tokenRatio"`
 }
 
-func orElse(x, otherwise float64) float64 {
-	if x == 0 {
-		return otherwise
-	}
-	return x
-}
-
 func methodNames(methods []string) ([]methodName, error) {
 	if len(methods) == 0 {
 		return []methodName{{}}, nil
@@ -110,17 +105,6 @@ func methodNames(methods []string) ([]methodName, error) {
 	return names, nil
 }
 
-func attemptsOf(p retry.Policy) int {
-	if p.MaxAttempts != 0 {
-		return p.MaxAttempts
-	}
-	attempts := 1
-	for range (retry.Policy{Backoff: p.Backoff}).Delays() {
-		attempts++
-	}
-	return attempts
-}
-
 // mostAttempts is grpc-go's maximum without grpc.WithMaxCallAttempts, whatever the
 // service config says.
 const mostAttempts = 5
@@ -134,40 +118,45 @@ func retryPolicyOf(p retry.Policy, attempts int) (r retryPolicy, lost []string) 
 		lost = append(lost, fmt.Sprintf("MaxAttempts: gRPC makes at most %d attempts, not %s", mostAttempts, what))
 		attempts = mostAttempts
 	}
-	waits := retryconfig.NewPlan(retry.Policy{Backoff: p.Backoff, MaxAttempts: attempts}).Retries
-	first, most := float64(waits[0].Mean), 0.0
-	for _, w := range waits {
-		most = max(most, float64(w.Mean))
-	}
+	mean := delays(p, attempts, 0.5)
+	first, most := mean[0], slices.Max(mean)
 	factor := 1.0
-	if len(waits) > 1 && first > 0 {
-		factor = max(1, float64(waits[1].Mean)/first)
+	if len(mean) > 1 && first > 0 {
+		factor = max(1, float64(mean[1])/float64(first))
 	}
 	r = retryPolicy{
 		MaxAttempts:       attempts,
 		InitialBackoff:    seconds(first),
 		MaxBackoff:        seconds(most),
-		BackoffMultiplier: rounded(factor, 3),
+		BackoffMultiplier: factor,
 	}
 	for code := codes.Canceled; code <= codes.Unauthenticated; code++ {
 		if p.Classify(status.Error(code, code.String())).Class != retry.ClassPermanent {
-			r.RetryableStatusCodes = append(r.RetryableStatusCodes, codeName(code))
+			r.RetryableStatusCodes = append(r.RetryableStatusCodes, rpccode.Code(code).String())
 		}
 	}
-	return r, append(lost, lostDelays(p, waits, first, factor, most)...)
+	return r, append(lost, lostDelays(p, mean, factor)...)
+}
+
+// delays returns the waits of a call whose random numbers are all u. With 0.5, they are the
+// means of rules whose delays are uniformly distributed.
+func delays(p retry.Policy, attempts int, u float64) []time.Duration {
+	return slices.Collect(retry.Policy{Backoff: p.Backoff, MaxAttempts: attempts, Rand: func() float64 { return u }}.Delays())
 }
 
 // lostDelays compares the delays with those of gRPC: the mean of retry n is
 // min(initial · factorⁿ, max), and each delay is within 20 % of its mean.
-func lostDelays(p retry.Policy, waits []retryconfig.WaitStats, first, factor, most float64) (lost []string) {
-	jitter := false
-	for i, w := range waits {
-		mean := min(first*math.Pow(factor, float64(i)), most)
-		if math.Abs(float64(w.Mean)-mean) > 0.05*mean {
+func lostDelays(p retry.Policy, means []time.Duration, factor float64) (lost []string) {
+	differs := func(d time.Duration, from float64) bool { return math.Abs(float64(d)-from) > 0.05*from }
+	least, most := delays(p, len(means)+1, 0), delays(p, len(means)+1, 1-1e-9)
+	first, jitter := means[0], false
+	for i, d := range means {
+		mean := min(float64(first)*math.Pow(factor, float64(i)), float64(slices.Max(means)))
+		if differs(d, mean) {
 			lost = append(lost, fmt.Sprintf("Backoff: retry %d waits for %v on average, not %v",
-				i+1, time.Duration(mean).Round(time.Millisecond), w.Mean.Round(time.Millisecond)))
+				i+1, time.Duration(mean).Round(time.Millisecond), d.Round(time.Millisecond)))
 		}
-		jitter = jitter || math.Abs(float64(w.Min)-0.8*mean) > 0.05*mean || math.Abs(float64(w.Max)-1.2*mean) > 0.05*mean
+		jitter = jitter || differs(least[i], 0.8*mean) || differs(most[i], 1.2*mean)
 	}
 	if jitter {
 		lost = append(lost, "Backoff: gRPC draws each delay from within 20 % of its mean, unlike this policy")
@@ -204,30 +193,7 @@ func lostParts(p retry.Policy) (lost []string) {
 	return lost
 }
 
-// seconds formats nanoseconds as a protobuf Duration. The result is above 0, as gRPC
-// requires.
-func seconds(ns float64) string {
-	s := max(rounded(ns/1e9, 3), 1e-9)
-	return strconv.FormatFloat(s, 'f', -1, 64) + "s"
-}
-
-// rounded rounds to significant digits, because the means come from random draws.
-func rounded(x float64, digits int) float64 {
-	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64)
-	return x
-}
-
-// codeName returns a name such as RESOURCE_EXHAUSTED.
-func codeName(code codes.Code) string {
-	if code == codes.Canceled {
-		return "CANCELLED"
-	}
-	var b strings.Builder
-	for i, r := range code.String() {
-		if i > 0 && r >= 'A' && r <= 'Z' {
-			b.WriteByte('_')
-		}
-		b.WriteRune(r)
-	}
-	return strings.ToUpper(b.String())
+// seconds formats a duration as protobuf does. The result is above 0, as gRPC requires.
+func seconds(d time.Duration) string {
+	return strconv.FormatFloat(max(d, 1).Seconds(), 'f', -1, 64) + "s"
 }

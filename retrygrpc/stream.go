@@ -1,6 +1,7 @@
 package retrygrpc
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"math"
@@ -28,7 +29,7 @@ func (c *connection) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc
 		requests: requests{many: desc.ClientStreams},
 		target:   make(chan any), settled: make(chan struct{}),
 	}
-	s.timeout, s.policy.AttemptTimeout = s.policy.AttemptTimeout, 0 // it would end an open stream
+	s.timeout, s.policy.AttemptTimeout = cmp.Or(p.AttemptTimeout, math.MaxInt64), 0 // it would end an open stream
 	s.open = func(ctx context.Context) (grpc.ClientStream, error) {
 		s.ending = new(ending)
 		return streamer(ctx, desc, cc, method, append(slices.Clip(opts), grpc.OnFinish(s.ending.end))...)
@@ -38,19 +39,12 @@ func (c *connection) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc
 		return s, nil
 	}
 	if c.TrustPushback || c.mayRepeat(method) {
-		s.requests.limit = c.maxBuffer()
+		s.requests.limit = cmp.Or(c.MaxBuffer, 256<<10)
 	}
 	if err := s.start(); err != nil {
 		return nil, err
 	}
 	return s, nil
-}
-
-func (c *Client) maxBuffer() int {
-	if c.MaxBuffer == 0 {
-		return 256 << 10
-	}
-	return c.MaxBuffer
 }
 
 // A clientStream is retried until its first message or its headers arrive. A separate
@@ -60,7 +54,7 @@ type clientStream struct {
 	call
 	ctx     context.Context
 	policy  retry.Policy
-	timeout time.Duration // Policy.AttemptTimeout
+	timeout time.Duration // Policy.AttemptTimeout, or MaxInt64
 	open    func(context.Context) (grpc.ClientStream, error)
 	finish  func(error) // called once, when the call is finished
 	target  chan any    // the message for the first RecvMsg to fill, or nil to receive the headers
@@ -283,7 +277,7 @@ func (s *clientStream) end(err error) error {
 func (s *clientStream) attempt(ctx context.Context) (err error) {
 	ctx, s.cancel = context.WithCancel(ctx)
 	var late atomic.Bool
-	limit := time.AfterFunc(s.limit(), func() {
+	limit := time.AfterFunc(s.timeout, func() {
 		late.Store(true)
 		s.cancel()
 	})
@@ -292,7 +286,7 @@ func (s *clientStream) attempt(ctx context.Context) (err error) {
 		inTime := limit.Stop() // the time until the caller calls RecvMsg does not count
 		err = s.await(ctx)
 		if inTime && !s.requests.many {
-			limit.Reset(s.limit())
+			limit.Reset(s.timeout)
 		}
 	}
 	if err == nil {
@@ -305,13 +299,6 @@ func (s *clientStream) attempt(ctx context.Context) (err error) {
 		s.cancel()
 	}
 	return err
-}
-
-func (s *clientStream) limit() time.Duration {
-	if s.timeout == 0 {
-		return math.MaxInt64
-	}
-	return s.timeout
 }
 
 // send opens the stream and sends the requests so far.
