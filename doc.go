@@ -6,9 +6,8 @@
 //	})
 //
 // [Do] and [DoValue] run an operation under a [Policy], a plain struct. The zero Policy
-// is safe to use: three attempts, random waits, no hidden time limit. A [Group] runs
-// many operations in the background, and [Policy.Next] decides about one retry, without
-// the loop.
+// is safe to use: three attempts, random waits, no hidden time limit. [Policy.Next]
+// decides about one retry, without the loop.
 //
 // Package awspreset has policies that wait exactly as the AWS SDKs do, retryhttp is an
 // HTTP transport, retrysql retries transactions, and retrytest helps with tests.

@@ -34,8 +34,7 @@ var (
 var errDeadline = &causedError{errors.New("wait would outlast the context"), context.DeadlineExceeded}
 
 // ErrNoReturn is passed to the callback of an attempt whose operation panicked or
-// called [runtime.Goexit] (see [Hooks]), and to the done callback of [Group.Go] if any
-// function called Goexit.
+// called [runtime.Goexit]: see [Hooks].
 var ErrNoReturn = errors.New("operation did not return")
 
 // Error is the error that [Do] returns when it gives up. With errors.Is and errors.As,

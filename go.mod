@@ -2,7 +2,10 @@ module github.com/gobackoff/retry
 
 go 1.26.0
 
-require github.com/stretchr/testify v1.8.4
+require (
+	github.com/stretchr/testify v1.8.4
+	golang.org/x/exp v0.0.0-20230522175609-2e198f4a06a1
+)
 
 require (
 	github.com/davecgh/go-spew v1.1.1 // indirect
