@@ -336,6 +336,7 @@ var otherTests = map[string][]string{
 	".": {
 		"bench",   // benchmarks and allocations
 		"context", // how calls end when their context ends
+		"api",     // the exported names compared with their record
 		"model",   // random calls compared with a model
 		"house",   // the module's own rules
 		"readme",  // the code of README.md
