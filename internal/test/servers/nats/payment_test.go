@@ -1,3 +1,5 @@
+//go:build unix
+
 package nats_test
 
 import (
@@ -9,13 +11,15 @@ import (
 	"sync"
 	"testing"
 
+	_ "github.com/jackc/pgx/v5/stdlib"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	_ "modernc.org/sqlite"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/test/testserver"
 	"github.com/gobackoff/retry/retrynats"
+	"github.com/gobackoff/retry/retrysql"
 )
 
 type payment struct {
@@ -31,31 +35,29 @@ func book(ctx context.Context, db *sql.DB, data []byte) error {
 	if err := json.Unmarshal(data, &p); err != nil {
 		return retry.Permanent(err) // a dead letter
 	}
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	result, err := tx.ExecContext(ctx, "INSERT INTO payment (id) VALUES ($1) ON CONFLICT (id) DO NOTHING", p.ID)
-	if err != nil {
-		return err
-	}
-	if n, err := result.RowsAffected(); n == 0 || err != nil {
-		return err // nil: booked before
-	}
-	if _, err := tx.ExecContext(ctx, "UPDATE account SET balance = balance + $1 WHERE id = $2", p.Amount, p.Account); err != nil {
-		return err
-	}
-	// A lost COMMIT may have taken effect. This one is safe to retry.
-	return retry.Transient(tx.Commit())
+	key := retrysql.Key{In: retrysql.PostgresKeys, ID: p.ID, Request: data}
+	_, err := retrysql.Once(ctx, retry.Policy{}, db, nil, key, func(ctx context.Context, tx *sql.Tx) ([]byte, error) {
+		_, err := tx.ExecContext(ctx, "UPDATE account SET balance = balance + $1 WHERE id = $2", p.Amount, p.Account)
+		return nil, err
+	})
+	return retry.Transient(err) // whatever it is, another delivery does no harm
 }
 
 // TestBook: a payment is booked once, even if its acknowledgment is lost or it is sent twice.
 func TestBook(t *testing.T) {
-	db, err := sql.Open("sqlite", "file:"+t.TempDir()+"/bank.db?_pragma=busy_timeout(10000)")
+	postgres := testserver.Postgres(func(ctx context.Context, addr string) error {
+		db, err := sql.Open("pgx", testserver.PostgresURL(addr))
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		return db.PingContext(ctx)
+	})
+	t.Cleanup(postgres.Clean)
+	db, err := sql.Open("pgx", testserver.PostgresURL(postgres.Start(t)))
 	require.NoError(t, err)
 	defer db.Close()
-	_, err = db.ExecContext(t.Context(), "CREATE TABLE payment (id TEXT PRIMARY KEY); CREATE TABLE account (id TEXT PRIMARY KEY, balance INT); INSERT INTO account VALUES ('a', 0)")
+	_, err = db.ExecContext(t.Context(), retrysql.PostgresKeysTable+"; CREATE TABLE account (id TEXT PRIMARY KEY, balance INT); INSERT INTO account VALUES ('a', 0)")
 	require.NoError(t, err)
 	js := startEmbedded(t).connect(t)
 	consumer := createConsumer(t, js, nil)

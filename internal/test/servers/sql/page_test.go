@@ -138,7 +138,7 @@ func TestCode(t *testing.T) {
 	page, err := os.ReadFile("../../../../docs/sql.md")
 	require.NoError(t, err)
 	var tests []byte
-	for _, name := range []string{"transfer_test.go", "outcome_test.go", "shapes_test.go"} {
+	for _, name := range []string{"transfer_test.go", "outcome_test.go", "shapes_test.go", "handler_test.go"} {
 		file, err := os.ReadFile(name)
 		require.NoError(t, err)
 		tests = append(tests, file...)
