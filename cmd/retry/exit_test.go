@@ -37,8 +37,8 @@ func TestExitStatus(t *testing.T) {
 		{name: "timeout", flags: "--timeout LIMIT", script: "sleep 100", status: 124, runs: 3, says: "ended by the timeout of LIMIT"},
 		{name: "timeout wins over the status", flags: "--timeout LIMIT -t 1", script: "trap 'exit 0' TERM; while :; do sleep .01; done", status: 124, runs: 1},
 		{name: "deadline in an attempt", flags: "--deadline LIMIT", script: "sleep 100", status: 124, runs: 1, says: "ended by the deadline of LIMIT"},
-		{name: "deadline before a wait", flags: "--deadline 1h --rule constant --base 2h", script: "exit 3", status: 3, runs: 1, says: "next wait 2h0m0s"},
-		{name: "MaxElapsed of a policy", flags: "--policy constant,delay=2h,elapsed=1h", script: "exit 3", status: 3, runs: 1, says: "time limit of the policy"},
+		{name: "deadline before a wait", flags: "--deadline 1h --rule constant --base 2h", script: "exit 3", status: 3, runs: 1, says: "a wait of 2h0m0s would end after the deadline"},
+		{name: "MaxElapsed of a policy", flags: "--policy constant,delay=2h,elapsed=1h", script: "exit 3", status: 3, runs: 1, says: "elapsed=1h0m0s of the policy"},
 		{name: "retry on: listed", flags: "--retry-on 7,40-50", script: "exit 42", status: 42, runs: 3},
 		{name: "retry on: not listed", flags: "--retry-on 7,40-50", script: "exit 51", status: 51, runs: 1},
 		{name: "retry on timeout", flags: "--retry-on timeout --timeout LIMIT", script: "[ $RETRY_ATTEMPT = 2 ] && exit 5; sleep 100", status: 5, runs: 2},
@@ -90,6 +90,13 @@ func TestNotStarted(t *testing.T) {
 		{"no such interpreter", interpreter, 127, 1, "no such file"},
 		{"not executable", script, 126, 1, "permission denied"},
 		{"a folder", "/", 126, 1, ""},
+		{"an address", "localhost:5432", 127, 1, "to wait for it: retry tcp:localhost:5432; not retried"},
+		{"an address of IPv6", "[::1]:443", 127, 1, "to wait for it: retry tcp:[::1]:443;"},
+		{"UDP", "udp:localhost:53", 127, 1, "nothing tells whether a UDP port is open"},
+		{"another scheme", "redis://localhost:6379", 127, 1, "redis cannot be waited for: use tcp:HOST:PORT"},
+		{"a line of a shell", "echo hello | grep hello", 127, 1, "for a line of a shell: retry -- sh -c 'LINE'"},
+		{"a line with a path", "/bin/echo hello", 127, 1, "for a line of a shell: retry -- sh -c 'LINE'"},
+		{"a function", "my_function", 127, 1, "if it is a function of bash: export -f my_function; retry -- bash -c 'my_function ARGUMENT…'"},
 		{"a script without #!", plain, 3, 3, "exit 3"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -147,12 +154,19 @@ func TestUsage(t *testing.T) {
 		{"target without a port", "tcp:localhost", "must be tcp:HOST:PORT"},
 		{"target without a host", "http:///path", "is not a URL with a host"},
 		{"target without a path", "file:", "must be file:PATH"},
-		{"target and command", "file:/ -- true", "retry TARGET && COMMAND"},
+		{"target without a socket", "unix:", "must be unix:PATH"},
+		{"target and command", "file:/ true", "retry TARGET -- COMMAND"},
+		{"flag of another tool", "-n 3 true", "write --attempts N, which includes the first run"},
+		{"letter with its value", "-n3 true", "unknown flag -n; write --attempts N"},
+		{"list of waits", "-d 1,2,5 true", `write --rule constant --base 2s, or --policy "schedule delays=1s/2s/5s"`},
+		{"delay of another tool", "--delay=3s true", "unknown flag --delay; write --rule constant --base 2s"},
+		{"retries", "--retries 2 true", "unknown flag --retries; write --attempts N, which includes the first run"},
+		{"one dash", "-attempts 3 true", `unknown flag -attempts; did you mean "--attempts"?`},
+		{"nothing like it", "--fetch true", "unknown flag --fetch; see retry --help-all"},
+		{"flag after a target", "file:/ --dedline 3s", `did you mean "--deadline"?`},
 		{"output", "--output lasst true", `did you mean "last"?`},
 		{"json", "--json /no/such/folder/file true", "no such file"},
 		{"explain", "explain fulll", `did you mean "full"?`},
-		{"man", "man 1", "no arguments"},
-		{"presets", "presets all", "no arguments"},
 		{"completion", "completion bush", `did you mean "bash"?`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -171,5 +185,14 @@ func TestSubcommands(t *testing.T) {
 	assert.Contains(t, r.stdout, "aws-standard-2026")
 	r = runRetry(t, "--", "presets")
 	assert.Equal(t, 127, r.status)
-	assert.Equal(t, "retry ", finish(t, newCommand(t, "--version")).stdout[:6])
+	for flag, command := range map[string]string{"--version": "version", "--help": "help"} {
+		text := finish(t, newCommand(t, flag)).stdout
+		assert.Equal(t, "retry ", text[:6])
+		assert.Equal(t, text, finish(t, newCommand(t, command)).stdout)
+	}
+	for _, name := range []string{"version", "help", "man", "presets"} {
+		r := finish(t, newCommand(t, name, "x"))
+		assert.Equal(t, exitFailure, r.status)
+		assert.Equal(t, "retry: "+name+" takes no arguments, got \"x\"\n", r.stderr)
+	}
 }

@@ -13,10 +13,7 @@ import (
 const barWidth = 30
 
 func explain(args []string) (string, error) {
-	c, err := parseFlags(args, os.Getenv)
-	if text := strings.Join(c.args, " "); err == nil && text != "" && c.targets == nil {
-		c, err = parseFlags(slices.Concat([]string{"--policy", text}, args[:len(args)-len(c.args)]), os.Getenv)
-	}
+	c, err := parseExplained(args, os.Getenv)
 	if err != nil {
 		return "", err
 	}
@@ -58,19 +55,64 @@ func explain(args []string) (string, error) {
 	return b.String(), nil
 }
 
+// parseExplained reads what parseFlags reads, or flags and a policy in any order.
+func parseExplained(args []string, getenv func(string) string) (*config, error) {
+	c := newConfig()
+	options := c.options()
+	flags := c.flagSet(options)
+	if err := parseArgs(flags, args, options); err != nil {
+		return c, err
+	}
+	words, _ := beforeDash(flags)
+	if len(words) == 0 || isTarget(words[0]) {
+		return parseFlags(args, getenv)
+	}
+	i := slices.IndexFunc(options, func(o option) bool { return o.name == "policy" })
+	if err := c.give(options[i], strings.Join(words, " "), "argument"); err != nil {
+		return c, err
+	}
+	return c, c.complete(options, getenv)
+}
+
 // settings lists what was given, where, and the defaults that apply.
 func (c *config) settings() string {
 	var b strings.Builder
 	for _, o := range c.options() {
 		given, ok := c.given[o.name]
 		if !ok {
-			given = setting{o.initial, "default"}
+			given = setting{c.initial(o), "default"}
 		}
 		if given.text != "" {
 			fmt.Fprintf(&b, "%-16s %-32s %s\n", o.name, given.text, given.origin)
 		}
 	}
 	return b.String() + "\n"
+}
+
+// initial returns the default of an option that applies to the run, or "". With a policy there
+// are none: what it sets is in its own line.
+func (c *config) initial(o option) string {
+	given := func(other option) bool { _, ok := c.given[other.name]; return ok }
+	if given(option{name: "policy"}) || slices.ContainsFunc(c.options(), func(other option) bool { return given(other) && o.conflicts(other) }) {
+		return ""
+	}
+	applies := true
+	switch o.name {
+	case "rule":
+		return c.rule
+	case "base":
+		return strings.TrimPrefix(key("", c.base), " =")
+	case "cap":
+		return strings.TrimPrefix(key("", c.limit), " =")
+	case "http-status":
+		applies = slices.ContainsFunc(c.targets, func(t target) bool { return t.scheme == "http" || t.scheme == "https" })
+	case "until", "kill-after", "stdin", "output":
+		applies = c.targets == nil
+	}
+	if !applies {
+		return ""
+	}
+	return o.initial
 }
 
 func waitText(w retryconfig.WaitStats) string {
@@ -88,20 +130,17 @@ func bar(w retryconfig.WaitStats, longest time.Duration) string {
 	return strings.Repeat(" ", least) + strings.Repeat("=", mean-least) + strings.Repeat("-", most-mean)
 }
 
-func presets(args []string) (string, error) {
-	if len(args) > 0 {
-		return "", fmt.Errorf("presets takes no arguments, got %q", args[0])
-	}
+func presets() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-32s %8s %12s %12s\n", "preset", "attempts", "mean wait", "longest wait")
 	for _, name := range append([]string{standard}, presetNames()...) {
 		p, err := parsePolicy(name)
 		if err != nil {
-			return "", err
+			panic(err) // TestNames parses all of them
 		}
 		total := retryconfig.NewPlan(p).Total
 		fmt.Fprintf(&b, "%-32s %8s %12v %12v\n", name, attemptsText(p.MaxAttempts), round(total.Mean), round(total.Max))
 	}
 	fmt.Fprintf(&b, "\nWaits are totals for a command that never succeeds. Rules: %s.\n", strings.Join(ruleNames[1:], ", "))
-	return b.String(), nil
+	return b.String()
 }

@@ -40,9 +40,36 @@ The wait before each retry; = is up to the mean, - up to the longest.
 	assert.Contains(t, text, "no retry")
 }
 
+// TestExplainRows: only settings that apply are listed.
+func TestExplainRows(t *testing.T) {
+	for _, test := range []struct {
+		name, args string
+		want       []string // names, values and origins
+	}{
+		{"a policy", "aws-standard-2026", []string{"policy aws-standard-2026 argument"}},
+		{"a policy of several words", "full base=1s attempts=9", []string{"policy full base=1s attempts=9 argument"}},
+		{"a policy and flags around it", "--timeout 3s standard -t4", []string{"attempts 4 --attempts", "policy standard argument", "timeout 3s --timeout"}},
+		{"no wait", "--rule none --stdin none", []string{"attempts 3 default", "rule none --rule", "kill-after 5s default", "until 0 default", "consecutive 1 default", "stdin none --stdin", "output pass default"}},
+		{"a constant wait", "--rule constant -t 2 --while 0 -- curl -f x", []string{"attempts 2 --attempts", "base 1s default", "rule constant --rule", "kill-after 5s default", "while 0 --while", "consecutive 1 default", "stdin auto default", "output pass default"}},
+		{"base above the usual cap", "--base 1m --forever --while 1 --output last --stdin pass", []string{"forever true --forever", "base 1m --base", "cap 1m0s default", "rule equal default", "kill-after 5s default", "while 1 --while", "consecutive 1 default", "stdin pass --stdin", "output last --output"}},
+		{"a target", "file:/x --deadline 9s", []string{"forever true default of a target", "base 100ms default of a target", "cap 1s default of a target", "rule equal default", "timeout 5s default of a target", "deadline 9s --deadline", "consecutive 1 default"}},
+		{"a server", "http://x -t 1", []string{"attempts 1 --attempts", "base 100ms default of a target", "cap 1s default of a target", "rule equal default", "timeout 5s default of a target", "consecutive 1 default", "http-status 200-399 default"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			text, err := explain(strings.Fields(test.args))
+			require.NoError(t, err)
+			rows, _, _ := strings.Cut(text, "\n\n")
+			var got []string
+			for line := range strings.Lines(rows) {
+				got = append(got, strings.Join(strings.Fields(line), " "))
+			}
+			assert.Equal(t, test.want, got)
+		})
+	}
+}
+
 func TestPresets(t *testing.T) {
-	text, err := presets(nil)
-	require.NoError(t, err)
+	text := presets()
 	for _, name := range append(presetNames(), ruleNames...) {
 		assert.Contains(t, text, name)
 	}

@@ -2,15 +2,15 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"github.com/gobackoff/retry"
 )
@@ -21,17 +21,18 @@ type config struct {
 	deadline      time.Duration // of the whole run; 0: none
 	grace         time.Duration // from TERM to KILL
 	initialDelay  time.Duration
-	consecutive   int    // successes in a row
-	forever       bool   // up to the deadline
-	stdin         string // auto, replay, pass or none
-	outputMode    string // pass, last or success
-	before        string // shell command
-	onFailure     string // shell command
+	stagger       time.Duration // bounds a random wait before the first run
+	consecutive   int           // successes in a row
+	forever       bool          // up to the deadline
+	stdin         string        // auto, replay, pass or none
+	outputMode    string        // pass, last or success
+	before        string        // shell command
+	onFailure     string        // shell command
 	quiet         bool
 	verbose       bool
 	jsonFile      string
-	args          []string // the command, or the arguments of a subcommand
-	targets       []target // instead of a command
+	args          []string // the command
+	targets       []target // to wait for, instead of or before the command
 	help, helpAll bool
 	version       bool
 
@@ -84,6 +85,8 @@ func (c *config) options() []option {
 			more: "It ends the current run, and no wait begins that would end after it. For a target without --attempts and --forever the default is 1m."},
 		{name: "kill-after", value: "D", initial: "5s", help: "time between TERM and KILL", set: duration(&c.grace, 0)},
 		{name: "initial-delay", value: "D", help: "wait before the first run", set: duration(&c.initialDelay, 0)},
+		{name: "stagger", value: "D", help: "longest random wait before the first run", set: duration(&c.stagger, 0),
+			more: "It spreads jobs that begin at the same minute, and adds to --initial-delay."},
 		{name: "retry-on", value: "LIST", common: true, help: "retry only these, such as 1,5-7,timeout,signal,TERM", words: outcomes,
 			more: "A list of exit statuses, ranges, timeout, signal and names of signals. By default all but 126 and 127.", set: c.match.retryOn.Set},
 		{name: "stop-on", value: "LIST", common: true, help: "do not retry these", words: outcomes, set: c.match.stopOn.Set, more: "Overrides --retry-on."},
@@ -129,48 +132,101 @@ func (o option) conflicts(other option) bool {
 	return slices.Contains(o.excludes, other.name) || slices.Contains(other.excludes, o.name)
 }
 
-// parseFlags reads flags and, for those that are missing, the environment.
+// parseFlags reads flags, the targets or the command, and the environment.
 func parseFlags(args []string, getenv func(string) string) (*config, error) {
-	c := &config{grace: 5 * time.Second, consecutive: 1, stdin: "auto", outputMode: "pass", given: map[string]setting{}}
+	c := newConfig()
 	options := c.options()
-	flags := flag.NewFlagSet("retry", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	for _, o := range options {
-		set := func(text string) error { return c.give(o, text, "--"+o.name) }
-		define := flags.Func
-		if o.value == "" {
-			define = flags.BoolFunc
-		}
-		define(o.name, "", set)
-		if o.letter != "" {
-			define(o.letter, "", set)
-		}
+	flags := c.flagSet(options)
+	flags.SetInterspersed(false) // what follows the command's name is the command's
+	err := parseArgs(flags, args, options)
+	targets := flags.ArgsLenAtDash() != 0 && isTarget(flags.Arg(0))
+	if err == nil && targets { // flags may follow them
+		flags.SetInterspersed(true)
+		err = parseArgs(flags, flags.Args(), options)
 	}
-	if err := flags.Parse(args); err != nil {
-		return c, clearer(err, options)
-	}
-	if c.args = flags.Args(); c.help || c.helpAll || c.version {
-		return c, nil
-	}
-	fromEnvironment := func(o option) (setting, bool) {
-		name := o.variable()
-		return setting{getenv(name), name}, name != ""
-	}
-	if err := errors.Join(c.fill(options, fromEnvironment), c.checkConflicts(options)); err != nil {
+	if c.args = flags.Args(); err != nil || c.help || c.helpAll || c.version {
 		return c, err
 	}
-	terminated := len(c.args) < len(args) && args[len(args)-len(c.args)-1] == "--"
-	if !terminated && len(c.args) > 0 && isTarget(c.args[0]) {
-		var err error
-		if c.targets, err = parseTargets(c.args); err == nil {
-			err = c.fill(options, c.targetDefault)
-		}
-		if err != nil {
+	if targets {
+		var words []string
+		words, c.args = beforeDash(flags)
+		if c.targets, err = parseTargets(words); err != nil {
 			return c, err
 		}
 	}
-	return c, c.complete()
+	return c, c.complete(options, getenv)
 }
+
+// beforeDash returns the arguments before and after --.
+func beforeDash(flags *pflag.FlagSet) (before, after []string) {
+	if n := flags.ArgsLenAtDash(); n >= 0 {
+		return flags.Args()[:n], flags.Args()[n:]
+	}
+	return flags.Args(), nil
+}
+
+func newConfig() *config {
+	return &config{grace: 5 * time.Second, consecutive: 1, stdin: "auto", outputMode: "pass", given: map[string]setting{}}
+}
+
+func (c *config) flagSet(options []option) *pflag.FlagSet {
+	flags := pflag.NewFlagSet("retry", pflag.ContinueOnError)
+	flags.Usage = func() {}
+	for _, o := range options {
+		define := flags.FuncP
+		if o.value == "" {
+			define = flags.BoolFuncP
+		}
+		define(o.name, o.letter, "", func(text string) error { return c.give(o, text, "--"+o.name) })
+	}
+	return flags
+}
+
+// parseArgs is flags.Parse with clearer errors.
+func parseArgs(flags *pflag.FlagSet, args []string, options []option) error {
+	err := flags.Parse(args)
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return fmt.Errorf("invalid value %q for --%s: %w", wrong.GetValue(), wrong.GetFlag().Name, wrong.Unwrap())
+	}
+	if lacking, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
+		return fmt.Errorf("--%s needs a value", lacking.GetFlag().Name)
+	}
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return err
+	}
+	name := unknown.GetSpecifiedName()
+	flag := "--" + name
+	if letters := unknown.GetSpecifiedShortnames(); letters != "" { // name is one of them
+		if flag = "-" + name; elsewhere[name] == "" && len(letters) > 2 { // such as -attempts
+			flag, name = "-"+letters, letters
+		}
+	}
+	if write := elsewhere[name]; write != "" {
+		return fmt.Errorf("unknown flag %s; write %s", flag, write)
+	}
+	var known []string
+	for _, o := range options {
+		known = append(known, "--"+o.name)
+	}
+	return fmt.Errorf("unknown flag %s%s", flag, or(didYouMean("--"+name, known), "; see retry --help-all"))
+}
+
+// elsewhere maps flags of other tools to what means the same here.
+var elsewhere = func() map[string]string {
+	const (
+		attempts = "--attempts N, which includes the first run"
+		waits    = `--rule constant --base 2s, or --policy "schedule delays=1s/2s/5s" for a list of waits`
+	)
+	names := map[string]string{}
+	for name := range strings.FieldsSeq("n times tries retries max-retries max-attempts") {
+		names[name] = attempts
+	}
+	for name := range strings.FieldsSeq("d delay sleep interval backoff") {
+		names[name] = waits
+	}
+	return names
+}()
 
 func (c *config) give(o option, text, origin string) error {
 	if earlier, ok := c.given[o.name]; ok && o.value == "LIST" {
@@ -208,16 +264,33 @@ func (c *config) checkConflicts(options []option) error {
 	return nil
 }
 
-// targetDefault returns the default of an option for targets, unless there is a policy.
+// targetDefault returns the default of an option for targets, unless there is a policy or the
+// rule does not have it.
 func (c *config) targetDefault(o option) (setting, bool) {
 	text := map[string]string{"forever": "true", "base": "100ms", "cap": "1s", "timeout": "5s", "deadline": "1m"}[o.name]
 	limited := c.attempts != 0 || c.given["forever"].origin == "--forever"
-	return setting{text, "default of a target"}, c.text == "" && !(o.name == "deadline" && limited)
+	_, base, limit := ruleDefaults(c.rule, 0, 0)
+	none := c.text != "" || o.name == "deadline" && limited || o.name == "base" && base == 0 || o.name == "cap" && limit == 0
+	return setting{text, "default of a target"}, !none
 }
 
-// complete makes the policy of the options.
-func (c *config) complete() (err error) {
+// complete sets the options that are not given from the environment, and makes the policy of
+// all options.
+func (c *config) complete(options []option, getenv func(string) string) error {
+	err := c.fill(options, func(o option) (setting, bool) {
+		name := o.variable()
+		return setting{getenv(name), name}, name != ""
+	})
+	if err := errors.Join(err, c.checkConflicts(options)); err != nil {
+		return err
+	}
+	if c.targets != nil {
+		if err := c.fill(options, c.targetDefault); err != nil {
+			return err
+		}
+	}
 	if c.text == "" {
+		c.rule, c.base, c.limit = ruleDefaults(c.rule, c.base, c.limit)
 		c.text = ruleText(c.rule, c.base, c.limit)
 	}
 	if c.policy, err = parsePolicy(c.text); err != nil {
@@ -241,34 +314,6 @@ func or[T comparable](a, b T) T {
 		return b
 	}
 	return a
-}
-
-// clearer rewrites errors returned by package flag: it writes flags with two dashes and
-// adds suggestions. It matches the text of the errors, because they have no distinct types.
-func clearer(err error, options []option) error {
-	text := err.Error()
-	if name, ok := strings.CutPrefix(text, "flag provided but not defined: -"); ok {
-		var known []string
-		for _, o := range options {
-			known = append(known, "--"+o.name)
-		}
-		return fmt.Errorf("unknown flag %s%s", dashed(name), didYouMean("--"+name, known))
-	}
-	if before, after, ok := strings.Cut(text, " for flag -"); ok {
-		name, why, _ := strings.Cut(after, ":")
-		return fmt.Errorf("%s for %s:%s", before, dashed(name), why)
-	}
-	if name, ok := strings.CutPrefix(text, "flag needs an argument: -"); ok {
-		return fmt.Errorf("%s needs a value", dashed(name))
-	}
-	return err
-}
-
-func dashed(name string) string {
-	if len(name) == 1 {
-		return "-" + name
-	}
-	return "--" + name
 }
 
 func str(to *string) func(string) error {

@@ -21,8 +21,7 @@ import (
 // flag.
 func TestHelp(t *testing.T) {
 	assert.LessOrEqual(t, strings.Count(shortHelp(), "\n"), 24)
-	page, err := man(nil)
-	require.NoError(t, err)
+	page := man()
 	for line := range strings.Lines(shortHelp() + longHelp()) {
 		assert.LessOrEqual(t, utf8.RuneCountInString(line), 81, line)
 	}
@@ -84,6 +83,19 @@ func TestParseFlags(t *testing.T) {
 	assert.Zero(t, c.grace)
 	assert.True(t, c.quiet)
 
+	c, err = parse(t, "", "-qvt3", "-t4", "cmd", "-t5")
+	require.NoError(t, err)
+	assert.Equal(t, 4, c.policy.MaxAttempts)
+	assert.True(t, c.quiet && c.verbose)
+	assert.Equal(t, []string{"cmd", "-t5"}, c.args)
+
+	c, err = parse(t, "", "tcp:db:5432", "--deadline", "10s", "file:/x", "-t3", "--", "cmd", "--", "-t4", "tcp:x:1")
+	require.NoError(t, err)
+	assert.Equal(t, []target{{"tcp", "db:5432"}, {"file", "/x"}}, c.targets)
+	assert.Equal(t, []string{"cmd", "--", "-t4", "tcp:x:1"}, c.args)
+	assert.Equal(t, 10*time.Second, c.deadline)
+	assert.Equal(t, 3, c.policy.MaxAttempts)
+
 	c, err = parse(t, "", "true")
 	require.NoError(t, err)
 	assert.Equal(t, 3, c.policy.MaxAttempts)
@@ -112,6 +124,8 @@ func TestSettings(t *testing.T) {
 		{"target and attempts", "", "-t 2 tcp:x:1", "equal base=100ms cap=1s attempts=2 timeout=5s", map[string]string{"deadline": ""}},
 		{"target and forever", "", "--forever tcp:x:1", "equal base=100ms cap=1s attempts=unlimited timeout=5s", map[string]string{"deadline": ""}},
 		{"target and deadline", "", "--deadline 5s tcp:x:1", "equal base=100ms cap=1s attempts=unlimited timeout=5s", map[string]string{"deadline": "--deadline"}},
+		{"target and rules without a cap", "", "--rule constant tcp:x:1", "constant delay=100ms attempts=unlimited timeout=5s", nil},
+		{"target and no waits", "", "--rule none tcp:x:1", "none attempts=unlimited timeout=5s", nil},
 		{"target and policy", "", "--policy none tcp:x:1", "none attempts=3", map[string]string{"timeout": ""}},
 		{"a command with the name of a target", "", "-- tcp:x:1", "equal base=1s cap=20s attempts=3", nil},
 		{"constant", "", "--rule constant true", "constant delay=1s attempts=3", nil},

@@ -16,7 +16,7 @@ const purpose = "runs a command until it succeeds, or waits for servers and file
 
 var synopses = []string{
 	"[FLAG…] [--] COMMAND [ARGUMENT…]",
-	"[FLAG…] tcp:HOST:PORT | http://URL | https://URL | file:PATH …",
+	"TARGET… [FLAG…] [-- COMMAND [ARGUMENT…]]",
 }
 
 var exitStatuses = [][2]string{
@@ -138,10 +138,7 @@ func wrap(text string, width int) []string {
 }
 
 // man returns the manual page in the format of man(7).
-func man(args []string) (string, error) {
-	if len(args) > 0 {
-		return "", fmt.Errorf("man takes no arguments, got %q", args[0])
-	}
+func man() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH RETRY 1 \"\" \"github.com/gobackoff/retry\"\n.SH NAME\nretry \\- %s\n.SH SYNOPSIS\n", roff(purpose))
 	for _, line := range synopses {
@@ -168,7 +165,7 @@ func man(args []string) (string, error) {
 	section("ENVIRONMENT", variables)
 	fmt.Fprintf(&b, ".PP\n%s\n", roff(settings))
 	section("EXIT STATUS", exitStatuses)
-	return b.String(), nil
+	return b.String()
 }
 
 // roff escapes text, which must not begin a line with a control character.

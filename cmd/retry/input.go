@@ -21,6 +21,7 @@ type input struct {
 	offset int64      // initial position
 	replay bool       // file is a pipe or socket
 	watch  *readWatch // of a pipe that is not replayed, or nil
+	blind  bool       // watch is nil because reads from the pipe cannot be seen
 
 	mu      sync.Mutex
 	changed sync.Cond
@@ -53,6 +54,7 @@ func newInput(file *os.File, mode string, attempts int) (*input, error) {
 		in.replay = true
 	default:
 		in.watch = watchReads()
+		in.blind = in.watch == nil
 	}
 	return in, nil
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"strings"
 )
 
 func main() {
@@ -38,8 +37,8 @@ func start(args []string) int {
 	case c.helpAll:
 		return show(longHelp(), nil)
 	case c.version:
-		return show(version()+"\n", nil)
-	case len(c.args) == 0:
+		return show(version(), nil)
+	case len(c.args) == 0 && c.targets == nil:
 		return fail(errors.New("missing command; see retry --help"))
 	}
 	return run(c)
@@ -51,15 +50,26 @@ var subcommands []subcommand
 func init() { // completion and man use the list
 	subcommands = []subcommand{
 		{"explain", "[FLAG…] [POLICY]", "show the settings that apply, where they come from, and the waits", explain},
-		{"presets", "", "list the named policies", presets},
+		{"presets", "", "list the named policies", noArguments("presets", presets)},
 		{"completion", "bash|zsh|fish", "print a completion script", completion},
-		{"man", "", "print the manual page", man},
+		{"man", "", "print the manual page", noArguments("man", man)},
+		{"help", "", "show the common flags", noArguments("help", shortHelp)},
+		{"version", "", "show the version", noArguments("version", version)},
 	}
 }
 
 type subcommand struct {
 	name, arguments, help string
 	run                   func(args []string) (string, error)
+}
+
+func noArguments(name string, text func() string) func([]string) (string, error) {
+	return func(args []string) (string, error) {
+		if len(args) > 0 {
+			return "", fmt.Errorf("%s takes no arguments, got %q", name, args[0])
+		}
+		return text(), nil
+	}
 }
 
 func show(text string, err error) int {
@@ -74,14 +84,14 @@ func show(text string, err error) int {
 
 // fail reports an error of retry itself on one line.
 func fail(err error) int {
-	fmt.Fprintf(os.Stderr, "retry: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+	fmt.Fprintln(os.Stderr, oneLine("retry: "+err.Error()))
 	return exitFailure
 }
 
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "retry (unknown version)"
+		return "retry (unknown version)\n"
 	}
-	return fmt.Sprintf("retry %s %s/%s %s", info.Main.Version, runtime.GOOS, runtime.GOARCH, info.GoVersion)
+	return fmt.Sprintf("retry %s %s/%s %s\n", info.Main.Version, runtime.GOOS, runtime.GOARCH, info.GoVersion)
 }

@@ -82,7 +82,7 @@ func (m *match) interrupted(o *outcome) bool {
 }
 
 func (o *outcome) wrote(pattern *regexp.Regexp) bool {
-	return pattern != nil && (pattern.Match(o.stdout.bytes()) || pattern.Match(o.stderr.bytes()))
+	return pattern != nil && (o.stdout.matches(pattern) || o.stderr.matches(pattern))
 }
 
 // statuses is a list of outcomes.

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"sync"
 	"time"
 )
@@ -26,6 +28,12 @@ func (t *tail) add(p []byte) {
 }
 
 func (t *tail) bytes() []byte { return t.data[max(0, len(t.data)-tailSize):] }
+
+// matches also finds a pattern that ends in $ before a line end of \r\n.
+func (t *tail) matches(pattern *regexp.Regexp) bool {
+	data := t.bytes()
+	return pattern.Match(data) || pattern.Match(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")))
+}
 
 type streams struct {
 	stdout, stderr *os.File // the command's ends

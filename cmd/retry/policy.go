@@ -62,19 +62,28 @@ const (
 	defaultCap  = 20 * time.Second
 )
 
-// ruleText returns the text of a policy.
-func ruleText(rule string, base, limit time.Duration) string {
+// ruleDefaults returns the rule, and the base and the cap that it has; 0 if it has none.
+func ruleDefaults(rule string, base, limit time.Duration) (string, time.Duration, time.Duration) {
 	rule = or(rule, defaultRule)
 	switch rule {
 	case "constant":
-		return fmt.Sprintf("constant delay=%v", or(base, defaultBase)) + key("cap", limit)
+		base = or(base, defaultBase)
 	case "equal", "full", "exponential", "decorrelated", "fibonacci", "linear":
 		if limit == 0 {
 			limit = max(defaultCap, base)
 		}
 		base = or(base, min(defaultBase, limit))
 	}
-	return rule + key("base", base) + key("cap", limit)
+	return rule, base, limit
+}
+
+// ruleText returns the text of a policy.
+func ruleText(rule string, base, limit time.Duration) string {
+	first := "base"
+	if rule == "constant" {
+		first = "delay"
+	}
+	return rule + key(first, base) + key("cap", limit)
 }
 
 func key(name string, d time.Duration) string {

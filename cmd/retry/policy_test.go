@@ -65,7 +65,7 @@ func TestRuleText(t *testing.T) {
 		{"exponential", time.Second, time.Minute, "exponential base=1s cap=1m0s"},
 		{"none", 0, 0, "none"},
 	} {
-		text := ruleText(test.rule, test.base, test.limit)
+		text := ruleText(ruleDefaults(test.rule, test.base, test.limit))
 		assert.Equal(t, test.want, text)
 		_, err := parsePolicy(text)
 		assert.NoError(t, err, text)

@@ -226,6 +226,41 @@ func TestWithoutProc(t *testing.T) {
 	assert.NoError(t, exec.Command("kill", "-KILL", pid).Run())
 }
 
+// TestNoProc: without /proc, retry says once what it cannot do.
+func TestNoProc(t *testing.T) {
+	needsNamespaces(t)
+	const strays, input = "cannot end processes that have left the command's process group", "cannot see whether the command has read piped input"
+	const leave = `rm -f "$0"; setsid sh -c 'echo >"$0"; exec sleep 1' "$0" & until [ -e "$0" ]; do sleep .01; done; `
+	for _, test := range []struct {
+		name, flags, script string
+		strays, input       int // how often it is said
+	}{
+		{"nothing to say", "", "sleep 1000 & exit 3", 0, 0},
+		{"a process that leaves the group", "", leave + "exit 3", 1, 0},
+		{"one that a hook has left", "--before-retry 'setsid sleep 1 &'", "exit 3", 0, 0},
+		{"input", "--stdin auto", "exit 3", 0, 1},
+		{"input that is passed on", "--stdin pass", "exit 3", 0, 0},
+		{"quiet", "--stdin auto -q", leave + "exit 3", 0, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newCommand(t)
+			c.Path = "/bin/sh"
+			c.Args = []string{"sh", "-c", "mount -t tmpfs none /proc && exec \"$0\" --base 1ms --kill-after 50ms " + test.flags + ` -- sh -c "$1" "$2"`, os.Args[0], test.script, filepath.Join(t.TempDir(), "left")}
+			c.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+			if strings.Contains(test.flags, "--stdin") {
+				c.Stdin = strings.NewReader("text")
+			}
+			var stderr strings.Builder
+			c.Stderr = &stderr
+			err := c.Run()
+			assert.Equal(t, 3, resultOf(c, err).status, stderr.String())
+			assert.Equal(t, test.strays, strings.Count(stderr.String(), strays), stderr.String())
+			assert.Equal(t, test.input, strings.Count(stderr.String(), input), stderr.String())
+			eventually(t, "the processes that have left the group", func() bool { return len(leftovers(t)) == 0 })
+		})
+	}
+}
+
 // TestPID1: as PID 1, retry reaps orphans, passes signals on and exits with a status,
 // because the kernel does not let a signal end PID 1.
 func TestPID1(t *testing.T) {

@@ -64,16 +64,37 @@ func (ps *processes) start(c command, t *terminal) (*process, error) {
 	}
 	ps.tree.follow(attr.Sys)
 	t.passOn(attr.Sys)
-	pid, err := syscall.ForkExec(path, c.args, attr)
-	if err == syscall.ENOEXEC { // a script without #!, as in execvp(3)
-		pid, err = syscall.ForkExec("/bin/sh", append([]string{"sh", path}, c.args[1:]...), attr)
-	}
+	pid := 0
+	err = execute(path, c.args, func(path string, args []string) (err error) {
+		pid, err = syscall.ForkExec(path, args, attr)
+		return err
+	})
 	if err != nil {
 		t.takeBack()
 		return nil, &os.PathError{Op: "start", Path: path, Err: err}
 	}
 	ps.current = &process{ps: ps, pid: pid}
 	return ps.current, nil
+}
+
+// execute calls exec, and runs a script without #! with the shell, as execvp(3) does.
+func execute(path string, args []string, exec func(path string, args []string) error) error {
+	err := exec(path, args)
+	if err == syscall.ENOEXEC {
+		err = exec("/bin/sh", append([]string{"sh", path}, args[1:]...))
+	}
+	return err
+}
+
+// become replaces retry with a command. It returns if it fails.
+func (ps *processes) become(args []string) error {
+	path, err := find(args[0])
+	if err != nil {
+		return err
+	}
+	ps.tree.leave()
+	err = execute(path, args, func(path string, args []string) error { return syscall.Exec(path, args, os.Environ()) })
+	return &os.PathError{Op: "start", Path: path, Err: err}
 }
 
 // fileNumber does not call File.Fd for the standard files: File.Fd would make them

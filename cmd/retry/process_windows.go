@@ -20,6 +20,20 @@ func newProcesses() *processes { return &processes{changed: make(chan os.Signal,
 
 func (*processes) reap() {}
 
+// become runs a command and ends retry with its status, because Windows cannot replace a
+// process. It returns if it fails.
+func (*processes) become(args []string) error {
+	c := exec.Command(args[0], args[1:]...)
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	err := c.Run()
+	if c.ProcessState != nil {
+		os.Exit(c.ProcessState.ExitCode())
+	}
+	return err
+}
+
+func (*process) strays() bool { return false }
+
 func (*processes) spareAll() {} // every command has its own job
 
 // A process is a running command. Its job object contains all processes that it starts.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unicode/utf8"
+	"unicode"
 
 	"golang.org/x/term"
 
@@ -30,12 +31,14 @@ type report struct {
 	line  string // the line that the countdown is appended to
 	shown int    // width of the text on the line
 
+	warned map[string]bool
+
 	json    io.Writer
 	written int // number of the last attempt in the JSON file
 }
 
 func newReport(c *config, t *terminal) (*report, error) {
-	r := &report{out: os.Stderr, verbose: c.verbose, attempts: c.policy.MaxAttempts, started: time.Now(), terminal: t}
+	r := &report{out: os.Stderr, verbose: c.verbose, attempts: c.policy.MaxAttempts, started: time.Now(), terminal: t, warned: map[string]bool{}}
 	r.github = !c.quiet && os.Getenv("GITHUB_ACTIONS") == "true"
 	if c.quiet {
 		r.out = io.Discard
@@ -71,7 +74,27 @@ func openJSON(name string) (io.Writer, error) {
 	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
 }
 
-func (r *report) say(format string, args ...any) { fmt.Fprintf(r.out, "retry: "+format+"\n", args...) }
+func (r *report) say(format string, args ...any) {
+	fmt.Fprintln(r.out, oneLine(fmt.Sprintf("retry: "+format, args...)))
+}
+
+// warn says a text once.
+func (r *report) warn(text string) {
+	if !r.warned[text] {
+		r.warned[text] = true
+		r.say("%s", text)
+	}
+}
+
+// oneLine replaces line ends and other control characters, which an error may contain.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, strings.ReplaceAll(text, "\n", "; "))
+}
 
 func (r *report) attemptName(number int) string {
 	if r.attempts == retry.Unlimited {
@@ -93,14 +116,14 @@ func (r *report) ending(sig syscall.Signal, grace time.Duration) {
 }
 
 func (r *report) retrying(o *outcome, class retry.Class, wait time.Duration) {
-	r.line = fmt.Sprintf("retry: %s: %v", r.attemptName(o.number), o)
+	r.line = oneLine(fmt.Sprintf("retry: %s: %v", r.attemptName(o.number), o))
 	if r.verbose {
 		r.line += fmt.Sprintf(" after %v", round(o.took))
 	}
 	r.record(o, class, &wait)
 	if r.github {
-		escape := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-		fmt.Fprintf(r.out, "::warning title=retry::%s; %s\n", escape.Replace(strings.TrimPrefix(r.line, "retry: ")), r.next(wait))
+		// The command's output may not have ended in a newline.
+		fmt.Fprintf(r.out, "\n::warning title=retry::%s; %s\n", strings.ReplaceAll(strings.TrimPrefix(r.line, "retry: "), "%", "%25"), r.next(wait))
 		return
 	}
 	if r.live {
@@ -120,7 +143,7 @@ func (r *report) next(wait time.Duration) string {
 
 func (r *report) countDown(left time.Duration) {
 	if r.live && r.terminal.foreground() {
-		r.overwrite(r.line + "; " + r.next(left))
+		r.overwrite("; " + r.next(left))
 	}
 }
 
@@ -132,24 +155,52 @@ func (r *report) stopping() {
 	}
 }
 
-// waited replaces the countdown with the duration of the whole wait.
+// waited replaces the countdown with the time that has passed.
 func (r *report) waited(d time.Duration) {
 	if r.shown > 0 && r.terminal.foreground() {
-		r.overwrite(fmt.Sprintf("%s; waited %v", r.line, round(d)))
+		r.overwrite(fmt.Sprintf("; waited %v", round(d)))
 		fmt.Fprintln(r.out)
 	}
 	r.shown = 0
 }
 
-// overwrite replaces the line on the terminal. It cuts the text to the terminal's width,
-// because a wrapped line cannot be replaced.
+// overwrite replaces the line on the terminal with the failure and a text, and cuts the
+// failure if both do not fit, because a wrapped line cannot be replaced.
 func (r *report) overwrite(text string) {
-	if width, _, err := term.GetSize(2); err == nil && width > 1 && utf8.RuneCountInString(text) >= width {
-		text = string([]rune(text)[:width-1])
+	line := r.line + text
+	if width, _, err := term.GetSize(2); err == nil && width > 1 && cells(line) >= width {
+		line = cut(r.line, width-1-cells("..."+text)) + "..." + text
+		line = cut(line, width-1)
 	}
-	width := utf8.RuneCountInString(text)
-	fmt.Fprintf(r.out, "\r%s%s", text, strings.Repeat(" ", max(0, r.shown-width)))
+	width := cells(line)
+	fmt.Fprintf(r.out, "\r%s%s", line, strings.Repeat(" ", max(0, r.shown-width)))
 	r.shown = width
+}
+
+// cells returns the most cells that a text takes on a terminal: two for each character that is
+// double-width in some terminal.
+func cells(text string) (n int) {
+	for _, r := range text {
+		n += cellsOf(r)
+	}
+	return n
+}
+
+func cellsOf(r rune) int {
+	if r < 0x1100 {
+		return 1
+	}
+	return 2
+}
+
+// cut returns the beginning of a text that fits into so many cells.
+func cut(text string, width int) string {
+	for i, r := range text {
+		if width -= cellsOf(r); width < 0 {
+			return text[:i]
+		}
+	}
+	return text
 }
 
 func (r *report) finished(s *session, err error, status int) {
@@ -161,35 +212,36 @@ func (r *report) finished(s *session, err error, status int) {
 		}
 		r.record(o, class, nil)
 	}
-	reason := reasonText(s, err)
+	why := s.reason(err)
 	r.encode(struct {
 		Type     string  `json:"type"`
 		Attempts int     `json:"attempts"`
 		Seconds  float64 `json:"seconds"`
 		Exit     int     `json:"exit"`
-		Reason   string  `json:"reason"`
-	}{"summary", s.number, time.Since(r.started).Seconds(), status, reason})
-	r.setOutputs(s.number, status, reason)
+		Reason   reason  `json:"reason"`
+	}{"summary", s.number, time.Since(r.started).Seconds(), status, why})
+	r.setOutputs(s.number, status, why)
 	elapsed := round(time.Since(r.started))
+	text, because := s.explain(why, err)
 	switch {
 	case err != nil && o == nil:
-		r.say("%s", reason)
+		r.say("%s%s", text, because)
 	case err != nil:
-		r.say("%s: %v; %s after %v", r.attemptName(o.number), o, reason, elapsed)
+		r.say("%s: %v; %s after %v%s", r.attemptName(o.number), o, text, elapsed, because)
 	case r.verbose:
-		r.say("%s: success after %v", r.attemptName(o.number), elapsed)
+		r.say("%s: %s after %v", r.attemptName(o.number), text, elapsed)
 	}
 }
 
 // setOutputs sets the outputs of a step of GitHub Actions.
-func (r *report) setOutputs(attempts, status int, reason string) {
+func (r *report) setOutputs(attempts, status int, why reason) {
 	name := os.Getenv("GITHUB_OUTPUT")
 	if name == "" {
 		return
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
 	if err == nil {
-		_, err = fmt.Fprintf(f, "attempts=%d\nexit_code=%d\nreason=%s\n", attempts, status, strings.ReplaceAll(reason, "\n", " "))
+		_, err = fmt.Fprintf(f, "attempts=%d\nexit_code=%d\nreason=%s\n", attempts, status, why)
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
@@ -197,23 +249,68 @@ func (r *report) setOutputs(attempts, status int, reason string) {
 	}
 }
 
-func reasonText(s *session, err error) string {
-	gaveUp, ok := errors.AsType[*retry.Error](err)
+// A reason is why retry has ended, as a word for programs.
+type reason string
+
+const (
+	reasonSuccess   reason = "success"
+	reasonPermanent reason = "permanent" // the failure is one that is not retried
+	reasonAttempts  reason = "attempts"
+	reasonDeadline  reason = "deadline"
+	reasonElapsed   reason = "elapsed" // of the policy
+	reasonBudget    reason = "budget"  // of the policy
+	reasonSignal    reason = "signal"
+	reasonError     reason = "error" // retry itself failed
+)
+
+func (s *session) reason(err error) reason {
+	_, gaveUp := errors.AsType[*retry.Error](err)
 	switch {
 	case err == nil:
-		return "success"
+		return reasonSuccess
 	case s.ended != 0:
-		return "ended by " + signalName(s.ended)
-	case !ok && s.last != nil && errors.Is(err, s.last):
-		return "not retried"
-	case !ok:
-		return err.Error()
-	case errors.Is(gaveUp.Reason, retry.ErrMaxAttempts):
-		return "gave up"
-	case gaveUp.Next > 0:
-		return fmt.Sprintf("gave up: %v (next wait %v)", gaveUp.Reason, round(gaveUp.Next))
+		return reasonSignal
+	case !gaveUp && s.last != nil && errors.Is(err, s.last):
+		return reasonPermanent
+	case errors.Is(err, retry.ErrMaxAttempts):
+		return reasonAttempts
+	case errors.Is(err, retry.ErrMaxElapsed):
+		return reasonElapsed
+	case errors.Is(err, retry.ErrBudget):
+		return reasonBudget
+	case errors.Is(err, context.DeadlineExceeded):
+		return reasonDeadline
 	}
-	return fmt.Sprintf("gave up: %v", gaveUp.Reason)
+	return reasonError
+}
+
+// explain returns a reason for people, and details to append.
+func (s *session) explain(why reason, err error) (text, because string) {
+	limit := fmt.Sprintf("the deadline of %v", s.deadline)
+	switch why {
+	case reasonSuccess:
+		return "success", ""
+	case reasonSignal:
+		return "ended by " + signalName(s.ended), ""
+	case reasonPermanent:
+		return "not retried", ""
+	case reasonAttempts:
+		return "gave up", ""
+	case reasonBudget:
+		return "gave up", ": the budget of the policy is used up"
+	case reasonElapsed:
+		limit = fmt.Sprintf("elapsed=%v of the policy", s.policy.MaxElapsed)
+	case reasonDeadline:
+		if s.last != nil && s.last.limit != "" && s.ctx.Err() != nil {
+			return "gave up", "" // the failure names the deadline
+		}
+	default:
+		return err.Error(), ""
+	}
+	if gaveUp, ok := errors.AsType[*retry.Error](err); ok && gaveUp.Next > 0 {
+		return "gave up", fmt.Sprintf(": a wait of %v would end after %s", round(gaveUp.Next), limit)
+	}
+	return "gave up", fmt.Sprintf(": %s is over", limit)
 }
 
 // record writes an attempt to the JSON file. For the last attempt, wait must be nil.

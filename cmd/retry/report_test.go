@@ -59,19 +59,82 @@ func TestJSONFiles(t *testing.T) {
 func TestGitHub(t *testing.T) {
 	outputs := filepath.Join(t.TempDir(), "outputs")
 	writeFile(t, outputs, "other=1\n", 0o600)
-	c := newCommand(t, "-t", "2", "--base", "1ms", "sh", "-c", "exit 7")
+	c := newCommand(t, "-t", "2", "--base", "1ms", "sh", "-c", "printf 100%% >&2; exit 7")
 	c.Env = append(c.Env, "GITHUB_ACTIONS=true", "GITHUB_OUTPUT="+outputs)
 	r := finish(t, c)
-	assert.Regexp(t, `^::warning title=retry::attempt 1 of 2: exit 7; next in \S+\nretry: attempt 2 of 2: exit 7; gave up after \S+\n$`, r.stderr)
+	assert.Regexp(t, `^100%\n::warning title=retry::attempt 1 of 2: exit 7; next in \S+\nretry: attempt 2 of 2: exit 7; gave up after \S+\n$`, strings.Replace(r.stderr, "100%retry", "retry", 1))
 	data, err := os.ReadFile(outputs)
 	require.NoError(t, err)
-	assert.Equal(t, "other=1\nattempts=2\nexit_code=7\nreason=gave up\n", string(data))
+	assert.Equal(t, "other=1\nattempts=2\nexit_code=7\nreason=attempts\n", string(data))
 
 	c = newCommand(t, "-t", "2", "--base", "1ms", "/no/such%\nfile")
 	c.Env = append(c.Env, "GITHUB_ACTIONS=true", "GITHUB_OUTPUT=/no/such/folder/file")
 	r = finish(t, c)
 	assert.Equal(t, 127, r.status)
 	assert.Contains(t, r.stderr, "retry: GITHUB_OUTPUT: open /no/such/folder/file: no such file")
+}
+
+// TestReason: programs get one of a few words, and people a sentence.
+func TestReason(t *testing.T) {
+	for _, test := range []struct {
+		name, flags          string // separated by commas
+		script, reason, says string
+	}{
+		{"success", "-v", "true", "success", ": success after "},
+		{"attempts", "-t,2,--base,1ms", "exit 7", "attempts", "attempt 2 of 2: exit 7; gave up after "},
+		{"not retried", "--stop-on,7", "exit 7", "permanent", "exit 7; not retried after "},
+		{"deadline in a run", "--deadline,LIMIT", "exec sleep 1000", "deadline", "ended by the deadline of LIMIT; gave up after "},
+		{"deadline before a wait", "--deadline,1h,--base,2h,--rule,constant", "exit 7", "deadline", "s: a wait of 2h0m0s would end after the deadline of 1h0m0s\n"},
+		{"deadline before the first run", "--deadline,LIMIT,--initial-delay,1h", "true", "deadline", "retry: gave up: the deadline of LIMIT is over\n"},
+		{"deadline in --before-retry", "--deadline,LIMIT,--rule,none,--before-retry,exec sleep 1000", "exit 7", "deadline", ": the deadline of LIMIT is over\n"},
+		{"elapsed", "--policy,constant delay=2h elapsed=1h", "exit 7", "elapsed", "s: a wait of 2h0m0s would end after elapsed=1h0m0s of the policy\n"},
+		{"budget", "--policy,none budget=throttle(maxtokens=1 tokenratio=1)", "exit 7", "budget", "s: the budget of the policy is used up\n"},
+		{"signal", "", "kill -TERM $PPID; exec sleep 1000", "signal", "ended by SIGTERM after "},
+		{"output", "--output,last", "echo text", "error", "cannot write the output: write /dev/stdout: no space left on device after "},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			withLimits(t, func(trial assert.TestingT, limit string) {
+				json, outputs := filepath.Join(t.TempDir(), "json"), filepath.Join(t.TempDir(), "outputs")
+				args := []string{"--json", json, "--", "sh", "-c", test.script}
+				if test.flags != "" {
+					args = append(strings.Split(strings.ReplaceAll(test.flags, "LIMIT", limit), ","), args...)
+				}
+				c := newCommand(t, args...)
+				c.Env = append(c.Env, "GITHUB_OUTPUT="+outputs)
+				if full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0); err == nil && test.name == "output" {
+					c.Stdout = full
+					defer full.Close()
+				}
+				r := finish(t, c)
+				assert.Contains(trial, r.stderr, strings.ReplaceAll(test.says, "LIMIT", limit))
+				assert.Equal(trial, 1, count(t, json, `"reason":"`+test.reason+`"`))
+				assert.Equal(trial, 1, count(t, outputs, "reason="+test.reason+"\n"))
+			})
+		})
+	}
+}
+
+func TestCells(t *testing.T) {
+	for _, test := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"exit 7", 10, "exit 7"},
+		{"exit 7", 4, "exit"},
+		{"файл", 3, "фай"},
+		{"ファイル", 5, "ファ"},
+		{"exit 7", 0, ""},
+		{"exit 7", -3, ""},
+	} {
+		got := cut(test.text, test.width)
+		assert.Equal(t, test.want, got)
+		assert.LessOrEqual(t, cells(got), max(test.width, 0))
+	}
+}
+
+func TestOneLine(t *testing.T) {
+	assert.Equal(t, "stat a; b c [31md: no such file", oneLine("stat a\nb\rc\x1b[31md: no such file"))
 }
 
 func TestJSON(t *testing.T) {
@@ -96,7 +159,7 @@ func TestJSON(t *testing.T) {
 			{"type": "attempt", "attempt": 2., "exit": 137., "signal": "SIGKILL", "error": "signal 9 (SIGKILL)", "class": "transient"},
 			{"type": "attempt", "attempt": 3., "exit": 124., "timeout": true, "error": "ended by the timeout of " + limit, "class": "timeout"},
 			{"type": "attempt", "attempt": 4., "exit": 8., "error": "exit 8", "class": "permanent"},
-			{"type": "summary", "attempts": 4., "exit": 8., "reason": "not retried"},
+			{"type": "summary", "attempts": 4., "exit": 8., "reason": "permanent"},
 		} {
 			record := records[i]
 			assert.GreaterOrEqual(trial, record["seconds"], 0.)

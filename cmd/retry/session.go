@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"os/signal"
 	"strconv"
 	"strings"
 	"syscall"
@@ -49,18 +51,48 @@ func run(c *config) int {
 	policy := c.policy
 	policy.Clock, policy.Classifier = clock{s}, &c.match
 	policy.OnRetry = func(_ context.Context, failed retry.Attempt, wait time.Duration) {
+		if s.input.blind && s.targets == nil {
+			s.report.warn("cannot see whether the command has read piped input; the next attempt gets what is left; see --stdin")
+		}
 		s.report.retrying(s.last, failed.Class, wait)
 	}
 	if deadline, ok := s.ctx.Deadline(); ok && c.forever {
 		policy.Backoff = untilDeadline(policy.Backoff, deadline)
 	}
-	if c.initialDelay > 0 {
-		err = s.pause(s.ctx, c.initialDelay, nil)
+	if wait := c.firstWait(rand.Float64()); wait > 0 {
+		err = s.pause(s.ctx, wait, nil)
 	}
 	if err == nil {
 		err = retry.Do(s.ctx, policy, s.attempt)
 	}
-	return s.finish(err)
+	status := s.finish(err)
+	if status == 0 && s.targets != nil && len(s.args) > 0 {
+		return s.become()
+	}
+	return status
+}
+
+// firstWait returns the wait before the first run. u is uniform in [0, 1).
+func (c *config) firstWait(u float64) time.Duration {
+	return c.initialDelay + time.Duration(u*float64(c.stagger))
+}
+
+// become runs the command that follows the targets in retry's own place, without the
+// policy. It returns if the command cannot be started.
+func (s *session) become() int {
+	signal.Reset() // a signal from now on is the command's
+	select {
+	case sig := <-s.signals:
+		if isEnding(sig.(syscall.Signal)) {
+			dieBy(sig.(syscall.Signal))
+			return exitSignal + int(sig.(syscall.Signal))
+		}
+	default:
+	}
+	err := s.processes.become(s.args)
+	status, _ := startFailure(err)
+	fail(notStarted(s.args[0], err))
+	return status
 }
 
 // untilDeadline shortens waits to half of the time left, so that attempts go on until shortly
@@ -213,8 +245,9 @@ func (clock) Now() time.Time { return time.Now() }
 
 // Sleep waits and then runs the --before-retry command.
 func (s clock) Sleep(ctx context.Context, d time.Duration) error {
+	began := time.Now()
 	err := s.pause(ctx, d, s.report.countDown)
-	s.report.waited(d)
+	s.report.waited(time.Since(began))
 	if err == nil && s.before != "" {
 		s.number++ // for the command's environment; the attempt has not begun
 		err = s.hook(ctx, "--before-retry", s.before)
@@ -235,7 +268,7 @@ func (s *session) pause(ctx context.Context, d time.Duration, tick func(time.Dur
 		defer ticker.Stop()
 		ticks = ticker.C
 	}
-	return s.await(ctx, over, ticks, func() { tick(time.Until(end)) })
+	return s.await(ctx, over, ticks, func() { tick(max(0, time.Until(end))) })
 }
 
 // await waits until a channel is closed, while no command runs.

@@ -2,6 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
 	"syscall"
 	"time"
 )
@@ -46,7 +50,7 @@ func (s *session) supervise(ctx context.Context, c command, started func(), judg
 	p, err := s.processes.start(c, s.terminal)
 	started()
 	if err != nil {
-		o.failure = err
+		o.failure = notStarted(c.args[0], err)
 		o.exit, o.temporary = startFailure(err)
 		return
 	}
@@ -60,7 +64,18 @@ func (s *session) supervise(ctx context.Context, c command, started func(), judg
 	s.terminal.takeBack()
 	if !o.succeeded() {
 		s.terminal.restore()
+		if p.strays() {
+			s.report.warn("cannot end processes that have left the command's process group: /proc does not show them")
+		}
 	}
+}
+
+// notStarted adds advice to the error of a command that could not be started.
+func notStarted(name string, err error) error {
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w%s", err, advice(name))
+	}
+	return err
 }
 
 // over updates the command's state and reports whether there is nothing left to wait for.

@@ -8,16 +8,17 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // A target is something to wait for that needs no command.
 type target struct {
-	scheme string // tcp, http, https or file
+	scheme string // one of schemes
 	name   string // address, URL or path
 }
 
-var schemes = []string{"tcp", "http", "https", "file"}
+var schemes = []string{"tcp", "unix", "http", "https", "file"}
 
 func isTarget(text string) bool {
 	scheme, rest, ok := strings.Cut(text, ":")
@@ -28,7 +29,7 @@ func parseTargets(args []string) ([]target, error) {
 	var targets []target
 	for _, text := range args {
 		if !isTarget(text) {
-			return nil, fmt.Errorf("%q is not a target such as tcp:HOST:PORT, https://… or file:PATH; to run a command after the wait: retry TARGET && COMMAND", text)
+			return nil, fmt.Errorf("%q is not a target such as tcp:HOST:PORT, https://… or file:PATH; to run a command after the wait: retry TARGET -- COMMAND", text)
 		}
 		scheme, name, _ := strings.Cut(text, ":")
 		switch scheme {
@@ -36,9 +37,9 @@ func parseTargets(args []string) ([]target, error) {
 			if _, port, err := net.SplitHostPort(name); err != nil || port == "" {
 				return nil, fmt.Errorf("%q must be tcp:HOST:PORT", text)
 			}
-		case "file":
+		case "file", "unix":
 			if name == "" {
-				return nil, fmt.Errorf("%q must be file:PATH", text)
+				return nil, fmt.Errorf("%q must be %s:PATH", text, scheme)
 			}
 		default:
 			name = text
@@ -54,8 +55,8 @@ func parseTargets(args []string) ([]target, error) {
 // check returns nil if the target is ready.
 func (t target) check(ctx context.Context, accepts func(status int) bool) error {
 	switch t.scheme {
-	case "tcp":
-		conn, err := new(net.Dialer).DialContext(ctx, "tcp", t.name)
+	case "tcp", "unix":
+		conn, err := new(net.Dialer).DialContext(ctx, t.scheme, t.name)
 		if err == nil {
 			conn.Close()
 		}
@@ -78,6 +79,26 @@ func (t target) check(ctx context.Context, accepts func(status int) bool) error 
 		return fmt.Errorf("%s: status %s", t.name, response.Status)
 	}
 	return nil
+}
+
+// advice returns what to write instead of a command that does not exist, or "".
+func advice(name string) string {
+	scheme, _, isURL := strings.Cut(name, "://")
+	_, port, err := net.SplitHostPort(name)
+	number, notNumber := strconv.Atoi(port)
+	switch {
+	case strings.ContainsAny(name, " \t\n|&;<>"):
+		return "; for a line of a shell: retry -- sh -c 'LINE'"
+	case strings.HasPrefix(name, "udp:"):
+		return "; nothing tells whether a UDP port is open; retry a command that sends a request and waits for the response"
+	case isURL:
+		return fmt.Sprintf("; %s cannot be waited for: use tcp:HOST:PORT", scheme)
+	case err == nil && notNumber == nil && number > 0:
+		return "; to wait for it: retry tcp:" + name
+	case !strings.ContainsAny(name, `/\:`):
+		return fmt.Sprintf("; if it is a function of bash: export -f %[1]s; retry -- bash -c '%[1]s ARGUMENT…'", name)
+	}
+	return ""
 }
 
 // probe checks the targets in order, up to the first that is not ready.

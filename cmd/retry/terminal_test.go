@@ -390,8 +390,22 @@ func TestCountdown(t *testing.T) {
 	assert.Equal(t, 7, r.status)
 	lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
 	require.Len(t, lines, 2, r.stdout)
-	assert.Regexp(t, `^retry: attempt 1 of 2: exit 7; next in 3s, deadline in (1h0m0s|59m\d+s) *\r.*next in ([12](\.\d)?|\d+m)s.*\r.*; waited 3s *\r$`, lines[0])
+	assert.Regexp(t, `^retry: attempt 1 of 2: exit 7; next in 3s, deadline in (1h0m0s|59m\d+s) *\r.*next in ([12](\.\d)?|\d+m)s.*\r.*; waited [\d.]+m?s *\r$`, lines[0])
 	assert.Contains(t, lines[1], "attempt 2 of 2: exit 7; gave up")
+
+	failure := "file:/no/such/" + strings.Repeat("ファイル/", 40)
+	k = openRetry(t, "-t", "2", "--rule", "constant", "--base", "1s", failure)
+	line, _, _ := strings.Cut(k.end().stdout, "\n")
+	assert.Regexp(t, `^retry: attempt 1 of 2: stat /no/such/ファ.*\.\.\.; next in 1s\r.*; waited [\d.]+m?s$`, strings.TrimSpace(line))
+	for part := range strings.SplitSeq(line, "\r") {
+		assert.Less(t, cells(part), 100)
+	}
+
+	k = openRetry(t, "--rule", "constant", "--base", "1h", "false")
+	k.expect("next in")
+	k.keys(ctrlC)
+	line, _, _ = strings.Cut(k.end().stdout, "\n")
+	assert.Regexp(t, `; waited [\d.]+(µs|ms|s)$`, strings.TrimSpace(line))
 
 	plain := finish(t, newCommand(t, "-t", "2", "--rule", "constant", "--base", "30ms", "sh", "-c", "exit 7"))
 	assert.Regexp(t, `^retry: attempt 1 of 2: exit 7; next in 30ms\nretry: attempt 2 of 2: exit 7; gave up after \S+\n$`, plain.stderr)

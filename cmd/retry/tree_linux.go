@@ -17,6 +17,7 @@ import (
 type tree struct {
 	proc   bool             // /proc shows the processes of this PID namespace
 	spared map[int]starting // descendants that do not belong to the command
+	mixed  bool             // some of the children do not belong to the command, and /proc does not show which
 }
 
 // Type starting is the start time of a process in clock ticks. It distinguishes a process
@@ -38,6 +39,9 @@ func (t *tree) init() {
 		t.spare()
 	}
 }
+
+// leave gives up the parentage of orphans, which would survive execve(2).
+func (t *tree) leave() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) }
 
 // isOwn reports whether the content of /proc/self/status, described in
 // proc_pid_status(5), is from the /proc of the PID namespace in which this process has the
@@ -63,7 +67,8 @@ func (t *tree) follow(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGT
 
 // spare excludes all current descendants from later signals.
 func (t *tree) spare() {
-	members, _ := t.members()
+	members, ok := t.members()
+	t.mixed = t.mixed || !ok
 	spared := map[int]starting{}
 	for _, m := range members {
 		spared[m.pid] = m.start
@@ -188,12 +193,22 @@ func (p *process) gone() bool {
 }
 
 func (p *process) survivors() []int {
+	members, ok := p.ps.tree.members()
+	if !ok && !p.groupGone() {
+		return []int{-p.pid} // the group, as in kill(2)
+	}
 	var pids []int
-	members, _ := p.ps.tree.members()
 	for _, m := range members {
 		pids = append(pids, m.pid)
 	}
 	return pids
+}
+
+// strays reports whether the command, whose group is gone, has left other processes that
+// cannot be found.
+func (p *process) strays() bool {
+	t := &p.ps.tree
+	return !t.proc && !t.mixed && !p.ps.reap()
 }
 
 func (ps *processes) spareAll() {

@@ -10,6 +10,8 @@ type tree struct{}
 
 func (*tree) init() {}
 
+func (*tree) leave() {}
+
 func (*tree) follow(*syscall.SysProcAttr) {}
 
 func (p *process) signalTree(sig syscall.Signal) { p.signalGroup(sig) }
@@ -25,5 +27,7 @@ func (p *process) survivors() []int {
 	}
 	return []int{-p.pid} // the group, as in kill(2)
 }
+
+func (*process) strays() bool { return false } // nothing tells
 
 func (*processes) spareAll() {} // every command has its own group

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -69,6 +70,9 @@ func TestConditions(t *testing.T) {
 		{"until output, but failed", "--until-output Ready", "echo Ready; exit 5", 5, 3, "exit 5"},
 		{"until output with any status", "--until-output Ready --until 0-9", "echo Ready; exit 5", 0, 1, ""},
 		{"until output in standard error", "--until-output Ready", "echo Ready >&2", 0, 1, ""},
+		{"until output with \\r\\n", "--until-output ^Ready$", `printf 'not yet\r\nReady\r\n'`, 0, 1, ""},
+		{"until output with \\r\\n in the pattern", "--until-output Ready\\r\\n", `printf 'Ready\r\n'`, 0, 1, ""},
+		{"while output with \\r\\n", "--while-output ^pending$", `[ $RETRY_ATTEMPT = 2 ] || printf 'pending\r\n'`, 0, 2, ""},
 		{"while output", "--while-output pending", "[ $RETRY_ATTEMPT = 2 ] || echo pending", 0, 2, ""},
 		{"not met wins over retry on", "--retry-on 9 --until-output x", "true", 1, 3, ""},
 		{"stop on output", "--stop-on-output fatal --until-output x", "echo fatal", 1, 1, "not retried"},
@@ -136,6 +140,19 @@ func TestInitialDelay(t *testing.T) {
 	assert.Equal(t, 130, k.end().status)
 }
 
+// TestStagger: the wait before the first run is random, ends with the deadline, and adds to
+// --initial-delay.
+func TestStagger(t *testing.T) {
+	assert.Equal(t, 0, runRetry(t, "--stagger", "1ms", "true").status)
+	r := runRetry(t, "--stagger", "1000000h", "--deadline", "50ms", "true")
+	assert.Equal(t, exitTimeout, r.status)
+	assert.Contains(t, r.stderr, "retry: gave up: the deadline of 50ms is over\n")
+	for _, u := range []float64{0, 0.25, 0.75} {
+		c := &config{initialDelay: time.Second, stagger: time.Minute}
+		assert.Equal(t, time.Second+time.Duration(u*float64(time.Minute)), c.firstWait(u))
+	}
+}
+
 // catches reports whether a process has a handler for a signal.
 func catches(pid int, sig syscall.Signal) bool {
 	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
@@ -167,6 +184,10 @@ func TestTargets(t *testing.T) {
 	require.NoError(t, closed.Close())
 	file := filepath.Join(t.TempDir(), "file")
 	writeFile(t, file, "", 0o600)
+	socket := filepath.Join(t.TempDir(), "socket")
+	local, err := net.Listen("unix", socket)
+	require.NoError(t, err)
+	defer local.Close()
 	for _, test := range []struct {
 		name, args string
 		status     int
@@ -181,9 +202,12 @@ func TestTargets(t *testing.T) {
 		{"http, redirect", server.URL + "/moved", 0, ""},
 		{"http, timeout", "-t 2 --timeout LIMIT " + server.URL + "/slow", 124, "ended by the timeout of LIMIT"},
 		{"https, unknown authority", "-t 1 " + secure.URL, 1, "certificate"},
+		{"unix", "unix:" + socket, 0, ""},
+		{"unix, missing", "-t 2 unix:" + file + "2", 1, "no such file or directory; gave up"},
 		{"file", "file:" + file, 0, ""},
+		{"flags after the target", "file:" + file + "2 -t 2 --http-status 200", 1, "attempt 2 of 2"},
 		{"file, missing", "-t 2 file:" + file + "2", 1, "no such file"},
-		{"several", "file:" + file + " " + server.URL + " file:/no/such/file -t", 125, "is not a target"},
+		{"several", "file:" + file + " " + server.URL + " file:/no/such/file x", 125, "is not a target"},
 		{"several, one missing", "-t 2 file:" + file + " file:/no/such/file", 1, "no such file"},
 		{"consecutive", "-v --consecutive 3 file:" + file, 0, "attempt 3: success"},
 	} {
@@ -209,6 +233,56 @@ func TestTargets(t *testing.T) {
 		b.signal(sig)
 		assert.Equal(t, 128+int(sig), b.end().status)
 	}
+}
+
+// TestTargetAndCommand: the command replaces retry when the targets are ready.
+func TestTargetAndCommand(t *testing.T) {
+	plain := filepath.Join(t.TempDir(), "plain")
+	writeFile(t, plain, "exit 8\n", 0o755)
+	for _, test := range []struct {
+		name, args, stdout string
+		status             int
+		says               string
+	}{
+		{"not ready", "-t 2 file:/no/such/file -- echo no", "", 1, "gave up"},
+		{"arguments", "file:/ -t 2 -- echo -t 3 file:/", "-t 3 file:/\n", 0, ""},
+		{"status", "file:/ -- sh -c exit\u00a07", "", 7, ""},
+		{"signal", "file:/ -- sh -c kill\u00a0-KILL\u00a0$$", "", 137, ""},
+		{"a script without #!", "file:/ -- " + plain, "", 8, ""},
+		{"not found", "file:/ -- no-such-command", "", 127, "not found"},
+		{"not executable", "file:/ -- /", "", 126, "retry: exec: \"/\""},
+		{"the file that it waits for", "file:" + plain + " -- " + plain, "", 8, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			args := strings.Split(test.args, " ")
+			for i := range args {
+				args[i] = strings.ReplaceAll(args[i], "\u00a0", " ")
+			}
+			r := runRetry(t, args...)
+			assert.Equal(t, test.stdout, r.stdout)
+			assert.Equal(t, test.status, r.status, r.stderr)
+			assert.Contains(t, r.stderr, test.says)
+		})
+	}
+	t.Run("own place", func(t *testing.T) {
+		b := startRetry(t, "ready", "file:/", "--", "sh", "-c", "trap 'echo caught; exit 9' TERM; echo ready $$; while :; do sleep .01; done")
+		assert.Contains(t, b.output(), fmt.Sprintf("ready %d\n", b.Process.Pid))
+		b.signal(syscall.SIGTERM)
+		<-b.done
+		assert.Equal(t, 9, resultOf(b.Cmd, b.err).status)
+		assert.Contains(t, b.output(), "caught")
+	})
+	t.Run("no parent of orphans", func(t *testing.T) {
+		orphan, file := filepath.Join(t.TempDir(), "orphan"), filepath.Join(t.TempDir(), "parent")
+		writeFile(t, orphan, `parent() { cut -d' ' -f4 /proc/$$/stat; }
+			while [ "$(parent)" = "$1" ]; do sleep .01; done
+			parent >"$2.new"; mv "$2.new" "$2"`, 0o600)
+		r := runRetry(t, "file:/", "--", "sh", "-c", `
+			sh -c 'sh "$0" $$ "$1" &' "$0" "$1"
+			until [ -e "$1" ]; do sleep .01; done
+			[ "$(cat "$1")" != $$ ] && echo free`, orphan, file)
+		assert.Equal(t, "free\n", r.stdout, r.stderr)
+	})
 }
 
 func TestOnFailure(t *testing.T) {
