@@ -78,8 +78,8 @@ func OnlyIf(retryable func(error) bool) Classifier {
 // call's give-up (which is permanent) and the Classifier. The class is never unknown.
 func verdict(c Classifier, err error) Verdict {
 	if c == nil {
-		if class, unrepeatable, ok := errfacts.OfPlain(err); ok {
-			return Verdict{Class: cmp.Or(Class(class), ClassTransient), Unrepeatable: unrepeatable} // as below, 10 ns faster
+		if class, unrepeatable, ok := errfacts.OfPlain(err); ok && err != ErrInvalid { // has no marks: as below, faster
+			return Verdict{Class: cmp.Or(Class(class), ClassTransient), Unrepeatable: unrepeatable}
 		}
 		c = DefaultClassifier{}
 	}
@@ -116,35 +116,73 @@ func isAnswer(err error) bool {
 	return f.IsResponse()
 }
 
-// DefaultClassifier inspects the methods, fields and well-known types of errors, so it
-// understands the errors of many libraries without importing them. In order of
-// precedence, it considers
+// DefaultClassifier inspects the methods, fields, types and identity of errors, so it
+// understands the errors of many libraries without importing them. The first match counts:
 //
-//   - methods that forbid a retry: RetryableError() bool, Retryable() bool,
-//     IsRetryable() bool, NonRetriable(), NonRetryable() bool and CanceledError() bool;
-//   - throttling: statuses 429 and 529, ErrorCode() string with a throttling code of AWS,
-//     and what libraries report as throttling;
-//   - methods that allow a retry: those, SafeToRetry() bool, MongoDB's labels;
-//   - HTTP statuses, from HTTPStatusCode() int, HTTPCode() int or StatusCode() int: 408 is
-//     a timeout; 421, 423, 425 and 500 to 529 are transient, except 501, 505, 506, 508, 510
-//     and 511, permanent like other 4xx to 431;
-//   - SQLState() string and Redis replies;
-//   - codes of gRPC, databases, Kafka, AMQP, SMTP and others, and fields StatusCode,
-//     HTTPStatusCode or Response with an HTTP status;
-//   - Timeout() bool, ConnectionError() bool, the errors of package net, and io.EOF:
-//     timeouts, broken connections and unknown host names are retried; failed TLS
-//     handshakes, invalid certificates, addresses, requests are not;
-//   - failures that a retry cannot fix: fs.ErrNotExist, exec.ErrNotFound, sql.ErrNoRows,
-//     encoding errors, texts such as "key not found".
+//	error                                                                    class
+//	marked with Permanent, Transient, Throttled, …                           as marked
+//	inner Do or other library's loop that gave up; its permanent marker      permanent
+//	listed in PermanentIf, by errors.Is                                      permanent
+//	context.Canceled, not beside another failure                             permanent
+//	method Retryable() bool, NonRetriable(), SafeToRetry() bool, …           as it says
+//	status 429, 529; throttling code; type …RateLimitError, TooManyRequests  throttled
+//	status 408, 421, 423, 425; 500 to 529 but 501, 505, 506, 508, 510, 511   transient
+//	409 Conflict of Kubernetes or AWS; 409 of clients that retry it          transient
+//	other status from 400 to 431; those 5xx                                  permanent
+//	code of gRPC, Connect, SQL, Redis, Kafka, AMQP, SMTP, …                  as the vendor says
+//	connection lost after a statement or COMMIT was sent                     unrepeatable
+//	timeout; connection refused, reset; EOF; unknown host                    transient
+//	bad certificate, address, request; type of a package encoding/…          permanent
+//	fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, exec.ErrNotFound          permanent
+//	known variable, such as "sql: no rows in result set", "redis: nil"       permanent
+//	anything else, such as errors.New("order not found")                     unknown, so retried
 //
-// docs/errors.md lists every error. A few, such as a connection lost during a MySQL
-// statement, are unrepeatable: see [Unrepeatable]. Any other error is [ClassUnknown]. A
-// context.Canceled is the operation's own, because [Do] checks its context, and permanent.
-// Methods that panic are ignored.
+// docs/errors.md lists the errors of each library.
+//
+//   - The methods are RetryableError() bool, Retryable() bool, IsRetryable() bool,
+//     NonRetriable(), NonRetryable() bool and CanceledError() bool; and, if they return
+//     true, SafeToRetry() bool and MongoDB's labels.
+//   - A status is that of HTTPStatusCode() int, HTTPCode() int or StatusCode() int, of a
+//     field StatusCode or HTTPStatusCode, or of a field of type *http.Response. A code is
+//     that of ErrorCode() string, SQLState() string or of a field.
+//   - Timeout() bool and ConnectionError() bool report timeouts and lost connections.
+//   - A conflict is transient for [Do], whose operation reads the object again.
+//   - At most 256 of the errors that an error wraps are visited, in the order of errors.As;
+//     the rest does not count. Methods that panic are ignored.
 type DefaultClassifier struct{}
 
 // Classify implements [Classifier]. It ignores markers; [Policy.Classify] does not.
 func (DefaultClassifier) Classify(err error) Verdict {
 	c, unrepeatable := errfacts.Classify(err, nil)
 	return Verdict{Class: Class(c), Unrepeatable: unrepeatable}
+}
+
+// PermanentIf returns a Classifier for which the listed errors are permanent, by errors.Is.
+// All other errors have the verdict of [DefaultClassifier], and an unrepeatable error stays
+// so. The list must have no nil error, and at least one.
+//
+//	retry.PermanentIf(sql.ErrNoRows, ErrGone)
+func PermanentIf(errs ...error) Classifier { return permanentIf(slices.Clone(errs)) }
+
+type permanentIf []error
+
+func (p permanentIf) Classify(err error) Verdict {
+	v := DefaultClassifier{}.Classify(err)
+	for _, listed := range p {
+		if errfacts.Is(err, listed) {
+			v.Class = ClassPermanent
+		}
+	}
+	return v
+}
+
+func (p permanentIf) Validate() error {
+	var faults []string
+	if len(p) == 0 {
+		faults = append(faults, "PermanentIf has no error")
+	}
+	for i, err := range p {
+		faults = append(faults, neededFaults("PermanentIf["+strconv.Itoa(i)+"]", err)...)
+	}
+	return invalid("classifier", faults)
 }

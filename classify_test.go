@@ -507,60 +507,153 @@ func (e nonRetryableError) NonRetryable() bool { return e.yes }
 func (statusCodeError) Error() string          { return "status" }
 func (e statusCodeError) StatusCode() int      { return e.code }
 
-// claims are the words of DefaultClassifier's comment that name methods, types, texts and
-// numbers, with errors that they are about.
-var claims = []struct {
+// rules are the rows of the table in DefaultClassifier's comment, by their first words,
+// with errors that they are about.
+var rules = []struct {
 	words string
-	want  retry.Class
+	want  []retry.Verdict // one for all errors, or one for each
 	errs  []error
 }{
-	{"RetryableError() bool, Retryable() bool, IsRetryable() bool, NonRetriable(), NonRetryable() bool and CanceledError() bool", permanent,
-		[]error{smithyError{false}, retryableError{false}, isRetryableError{}, azureError{503}, nonRetryableError{retryableError{true}}, canceledError{true}}},
-	{"methods that allow a retry: those, SafeToRetry() bool", transient,
-		[]error{smithyError{true}, retryableError{true}, isRetryableError{retryableError{true}}, pgxError{true}}},
-	{"HTTPStatusCode() int, HTTPCode() int or StatusCode() int", permanent, []error{statusedError(404), httpCodeError{404}, statusCodeError{404}}},
-	{"statuses 429 and 529", throttled, []error{statusedError(429), statusedError(529)}},
-	{"ErrorCode() string with a throttling code of AWS", throttled, []error{codedError{"ThrottlingException"}}},
-	{"what libraries report as throttling", throttled, []error{errors.New("too many requests")}},
-	{"MongoDB's labels", transient, []error{labelError{"RetryableWriteError"}}},
-	{"408 is a timeout", timeout, []error{statusedError(408)}},
-	{"421, 423, 425 and 500 to 529 are transient", transient,
-		append(statuses(500, 528, 501, 505, 506, 508, 510, 511), statusedError(421), statusedError(423), statusedError(425))},
-	{"except 501, 505, 506, 508, 510 and 511, permanent", permanent,
-		append(statuses(505, 511, 507, 509), statusedError(501))},
-	{"like other 4xx to 431", permanent, statuses(400, 431, 408, 420, 421, 423, 425, 429, 430)}, // 420 and 430 are throttling of two services
-	{"SQLState() string and Redis replies", permanent, []error{sqlError{"23505"}, redisError{"WRONGTYPE Operation"}}},
-	{"codes of gRPC, databases, Kafka, AMQP, SMTP and others", permanent, []error{mongoError{11000}, &textproto.Error{Code: 550}}},
-	{"fields StatusCode, HTTPStatusCode or Response with an HTTP status", permanent,
-		[]error{statusField{404}, &statusFieldOfStripe{HTTPStatusCode: 404}, &responseField{Response: &http.Response{StatusCode: 404}}}},
-	{"Timeout() bool", timeout, []error{timeoutError{true}, context.DeadlineExceeded}},
-	{"ConnectionError() bool, the errors of package net, and io.EOF", transient,
-		[]error{connError{true}, &net.OpError{Op: "read", Err: errOp}, io.EOF}},
-	{"broken connections and unknown host names are retried", transient,
-		[]error{syscall.ECONNRESET, &net.DNSError{Err: "no such host", IsNotFound: true}}},
-	{"failed TLS handshakes, invalid certificates, addresses, requests are not", permanent,
-		[]error{tls.AlertError(40), x509.UnknownAuthorityError{}, &net.AddrError{Err: "missing port"}, &url.Error{Op: "Get", Err: errors.New("unsupported protocol scheme")}}},
-	{"fs.ErrNotExist, exec.ErrNotFound, sql.ErrNoRows, encoding errors", permanent,
-		[]error{fs.ErrNotExist, exec.ErrNotFound, sql.ErrNoRows, &json.SyntaxError{}, hex.InvalidByteError('x')}},
-	{`texts such as "key not found"`, permanent, []error{errors.New("key not found")}},
-	{"connection lost during a MySQL statement, are unrepeatable", transient, []error{errors.New("invalid connection")}},
-	{"Any other error", unknown, []error{errOp}},
-	{"context.Canceled is the operation's own", permanent, []error{context.Canceled}},
-	{"Methods that panic are ignored", unknown, []error{brokenError{}}},
+	{"marked", []retry.Verdict{{Class: permanent}, {Class: transient}, {Class: throttled}},
+		[]error{retry.Permanent(errOp), wrapped(retry.Transient(statusedError(404))), retry.Throttled(statusedError(503))}},
+	{"inner Do", []retry.Verdict{{Class: permanent}}, []error{&retry.Error{Err: statusedError(503), Reason: retry.ErrMaxAttempts}}},
+	{"listed in PermanentIf", []retry.Verdict{{Class: permanent}}, []error{errGone, wrapped(errGone), errors.Join(errOp, errGone)}},
+	{"context.Canceled", []retry.Verdict{{Class: permanent}, {Class: transient}}, []error{wrapped(context.Canceled), errors.Join(context.Canceled, statusedError(503))}},
+	{"method", []retry.Verdict{{Class: permanent}, {Class: permanent}, {Class: transient}, {Class: transient}},
+		[]error{smithyError{false}, nonRetryableError{retryableError{true}}, isRetryableError{retryableError{true}}, pgxError{true}}},
+	{"status 429, 529", []retry.Verdict{{Class: throttled}},
+		[]error{statusedError(429), &statusField{529}, codeAndStatus{codedError{"ThrottlingException"}, statusedError(400)}, apiRateLimitError{}, tooManyRequests{}}},
+	{"status 408", append(slices.Repeat([]retry.Verdict{{Class: transient}}, 27), retry.Verdict{Class: timeout}),
+		append(statuses(500, 528, 501, 505, 506, 508, 510, 511), statusedError(421), statusedError(423), &statusField{425}, wrapped(statusedError(503)), statusedError(408))},
+	{"409 Conflict", []retry.Verdict{{Class: transient}},
+		[]error{codeAndStatus{codedError{"ConflictException"}, statusedError(409)}, codeAndStatus{codedError{"OperationAborted"}, statusedError(409)}, &statusFieldOfStripe{HTTPStatusCode: 503}}},
+	{"other status", []retry.Verdict{{Class: permanent}}, append(statuses(400, 431, 408, 420, 421, 423, 425, 429, 430), append(statuses(505, 511, 507, 509),
+		statusedError(501), httpCodeError{404}, statusCodeError{404}, &responseField{Response: &http.Response{StatusCode: 404}})...)},
+	{"code of gRPC", []retry.Verdict{{Class: permanent}, {Class: transient}, {Class: permanent}, {Class: permanent}, {Class: permanent}},
+		[]error{sqlError{"23505"}, sqlError{"40001"}, redisError{"WRONGTYPE Operation"}, mongoError{11000}, &textproto.Error{Code: 550}}},
+	{"connection lost", []retry.Verdict{{Class: transient, Unrepeatable: true}}, []error{errLost, wrapped(sqlError{"08007"})}},
+	{"timeout; connection refused", []retry.Verdict{{Class: timeout}, {Class: timeout}, {Class: transient}, {Class: transient}, {Class: transient}, {Class: transient}},
+		[]error{context.DeadlineExceeded, timeoutError{true}, syscall.ECONNRESET, dialed(syscall.ECONNREFUSED), io.ErrUnexpectedEOF, &net.DNSError{Err: "no such host", IsNotFound: true}}},
+	{"bad certificate", []retry.Verdict{{Class: permanent}}, []error{tls.AlertError(40), x509.UnknownAuthorityError{}, &net.AddrError{Err: "missing port"},
+		&url.Error{Op: "Get", Err: errors.New("unsupported protocol scheme")}, &json.SyntaxError{}, hex.InvalidByteError('x')}},
+	{"fs.ErrNotExist", []retry.Verdict{{Class: permanent}}, []error{wrapped(fs.ErrNotExist), fs.ErrExist, fs.ErrPermission, exec.ErrNotFound, &exec.Error{Name: "x", Err: exec.ErrNotFound}}},
+	{"known variable", []retry.Verdict{{Class: permanent}}, []error{wrapped(sql.ErrNoRows), sql.ErrTxDone, http.ErrServerClosed, errors.New("redis: nil")}},
+	{"anything else", []retry.Verdict{{Class: transient}}, []error{errOp, errors.New("order not found"), fmt.Errorf("order %d not found", 17), errors.New("unauthorized"),
+		errors.New("404 Not Found"), errors.New("no rows in result set"), errors.New("mypackage: closed"), fmt.Errorf("find user: %w", errors.New("record not found"))}},
 }
 
-// TestClaims: what the comment of DefaultClassifier says is true, and claims has all of it.
-func TestClaims(t *testing.T) {
-	rest := strings.Join(strings.Fields(classifierComment(t)), " ")
-	for _, claim := range claims {
-		before, after, found := strings.Cut(rest, claim.words)
-		assert.True(t, found, "the comment lacks %q", claim.words)
-		rest = before + " … " + after
-		for _, err := range claim.errs {
-			assert.Equal(t, claim.want, retry.DefaultClassifier{}.Classify(err).Class, "%s: %v", claim.words, err)
+var errGone = errors.New("gone")
+
+type (
+	apiRateLimitError struct{ error }
+	tooManyRequests   struct{ error }
+)
+
+func (apiRateLimitError) Error() string { return "no" }
+func (tooManyRequests) Error() string   { return "no" }
+
+// TestRules: the table in DefaultClassifier's comment is true and no longer than a reader
+// remembers, and docs/errors.md has the same.
+func TestRules(t *testing.T) {
+	rows := rowsOf(classifierComment(t), regexp.MustCompile(`(?m)^\t(.+?)  +(.+)$`))
+	page, err := os.ReadFile("docs/errors.md")
+	require.NoError(t, err)
+	_, table, _ := strings.Cut(string(page), "<!-- rules -->\n")
+	table, _, _ = strings.Cut(table, "<!-- end -->")
+	assert.Equal(t, rows, rowsOf(strings.Replace(table, "|---|---|\n", "", 1), regexp.MustCompile(`(?m)^\| (.+?) +\| (.+) \|$`)))
+	require.Len(t, rows, len(rules)+1, "and a head")
+	assert.LessOrEqual(t, len(rules), 16)
+	policy := retry.Policy{Classifier: retry.PermanentIf(errGone)}
+	for i, rule := range rules {
+		assert.True(t, strings.HasPrefix(rows[i+1], rule.words), "%q is about %s", rows[i+1], rule.words)
+		for j, err := range rule.errs {
+			want := rule.want[min(j, len(rule.want)-1)]
+			assert.Equal(t, want, policy.Classify(err), "%s: %v", rule.words, err)
 		}
 	}
-	assert.Equal(t, unknown, retry.DefaultClassifier{}.Classify(statusedError(432)).Class)
-	assert.True(t, retry.DefaultClassifier{}.Classify(errors.New("invalid connection")).Unrepeatable)
-	assert.Empty(t, regexp.MustCompile(`\w+\(\)|\b[a-z]\w*\.[A-Z]\w*|\b\d{3}\b|"[^"]*"`).FindAllString(rest, -1), "claims lacks words of the comment")
+}
+
+// rowsOf returns the rows of a table of two columns.
+func rowsOf(text string, row *regexp.Regexp) (rows []string) {
+	for _, cells := range row.FindAllStringSubmatch(text, -1) {
+		rows = append(rows, cells[1]+" | "+cells[2])
+	}
+	return rows
+}
+
+func TestPermanentIf(t *testing.T) {
+	c := retry.PermanentIf(errGone, fs.ErrClosed)
+	for name, tt := range map[string]struct {
+		err  error
+		want retry.Verdict
+	}{
+		"listed":                       {wrapped(errGone), retry.Verdict{Class: permanent}},
+		"beside a retryable error":     {errors.Join(statusedError(503), errGone), retry.Verdict{Class: permanent}},
+		"matched by a method":          {matchesGone{}, retry.Verdict{Class: permanent}},
+		"not listed":                   {statusedError(503), retry.Verdict{Class: transient}},
+		"permanent without the list":   {statusedError(404), retry.Verdict{Class: permanent}},
+		"marked":                       {retry.Transient(errGone), retry.Verdict{Class: transient}},
+		"marked inside":                {wrapped(retry.Throttled(errGone)), retry.Verdict{Class: throttled}},
+		"hint":                         {retry.After(errGone, time.Second), retry.Verdict{Class: transient, Hint: time.Second}},
+		"unrepeatable":                 {errLost, retry.Verdict{Class: transient, Unrepeatable: true}},
+		"unrepeatable and listed":      {errors.Join(errLost, errGone), retry.Verdict{Class: permanent, Unrepeatable: true}},
+		"listed beside a cancellation": {errors.Join(context.Canceled, errGone), retry.Verdict{Class: permanent}},
+		"wraps itself":                 {newRing(), retry.Verdict{Class: transient}},
+	} {
+		assert.Equal(t, tt.want, retry.Policy{Classifier: c}.Classify(tt.err), name)
+	}
+	assert.NoError(t, retry.Policy{Classifier: c}.Validate())
+	assert.ErrorContains(t, retry.Policy{Classifier: retry.PermanentIf()}.Validate(), "PermanentIf has no error")
+	assert.ErrorContains(t, retry.Policy{Classifier: retry.FirstOf(retry.PermanentIf(errGone, nil))}.Validate(), "PermanentIf[1] is nil")
+	assert.Equal(t, retry.Verdict{Class: transient}, retry.Policy{Classifier: retry.PermanentIf(nil)}.Classify(errOp))
+}
+
+// matchesGone matches errGone by its method Is.
+type matchesGone struct{}
+
+func (matchesGone) Error() string        { return "no" }
+func (matchesGone) Is(target error) bool { return target == errGone }
+
+// A ring is an error that wraps itself.
+type ring struct{ next error }
+
+func (r *ring) Error() string { return "ring" }
+func (r *ring) Unwrap() error { return r.next }
+
+func newRing() error {
+	r := &ring{}
+	r.next = wrapped(r)
+	return r
+}
+
+// doubled wraps err twice in each of so many levels: a tree of 2^levels errors.
+func doubled(err error, levels int) error {
+	for range levels {
+		err = errors.Join(err, err)
+	}
+	return err
+}
+
+// TestEndlessErrors: an error that wraps itself, or the same error in very many ways, is
+// classified by the errors that are visited first.
+func TestEndlessErrors(t *testing.T) {
+	many := slices.Repeat([]error{errOp}, 1<<20)
+	for name, tt := range map[string]struct {
+		err  error
+		want retry.Verdict
+	}{
+		"ring":                         {newRing(), retry.Verdict{Class: transient}},
+		"ring and more":                {errors.Join(statusedError(404), newRing()), retry.Verdict{Class: permanent}},
+		"doubled":                      {doubled(errOp, 40), retry.Verdict{Class: transient}},
+		"doubled, known":               {doubled(statusedError(404), 40), retry.Verdict{Class: permanent}},
+		"doubled after a lost one":     {errors.Join(errLost, doubled(statusedError(503), 40)), retry.Verdict{Class: transient, Unrepeatable: true}},
+		"doubled after a marked one":   {errors.Join(retry.Permanent(errOp), doubled(errOp, 40)), retry.Verdict{Class: permanent}},
+		"many":                         {errors.Join(many...), retry.Verdict{Class: transient}},
+		"many, a known one within 256": {errors.Join(append(many[:200:200], statusedError(404))...), retry.Verdict{Class: permanent}},
+		"many, a known one after 256":  {errors.Join(append(many[:300:300], statusedError(404))...), retry.Verdict{Class: transient}},
+	} {
+		assert.Equal(t, tt.want, retry.Policy{}.Classify(tt.err), name)
+		assert.Error(t, retry.Do(t.Context(), retry.Policy{MaxAttempts: 1, AttemptTimeout: time.Hour}, func(context.Context) error { return tt.err }), name)
+	}
+	assert.False(t, (&retry.Error{Err: newRing(), Reason: retry.ErrMaxAttempts}).Timeout())
 }

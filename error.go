@@ -79,6 +79,9 @@ func (e *Error) Error() string { // without fmt.Sprintf, which would cost every 
 		fmt.Fprint(&b, "gave up after ", e.Attempts, " attempts")
 	}
 	fmt.Fprint(&b, " (", e.Reason)
+	if e.Reason == ErrUnrepeatable && errfacts.IsUnrepeatableByText(e.Err) {
+		b.WriteString("; retry.Transient overrides this") // the text may be of another program's error
+	}
 	if e.Next > 0 {
 		fmt.Fprint(&b, ", next wait ", e.Next.Round(time.Microsecond))
 	}
@@ -142,11 +145,12 @@ func (e *Error) ReasonLabel() string {
 func (e *Error) Timeout() bool { return isTimeout(e.Err) || isTimeout(e.Reason) }
 
 func isTimeout(err error) bool {
-	t, ok := errors.AsType[interface {
-		error
-		errfacts.Timeouter
-	}](err)
-	return ok && errfacts.Reports(t.Timeout)
+	for e := range errfacts.All(err) { // not errors.AsType: an error may wrap itself
+		if t, ok := e.(errfacts.Timeouter); ok {
+			return errfacts.Reports(t.Timeout)
+		}
+	}
+	return false
 }
 
 // tooLongWait returns the wait for which an inner call gave up because its context would

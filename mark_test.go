@@ -218,14 +218,17 @@ func TestMarkBehindAnything(t *testing.T) {
 	}
 }
 
+// TestMarkDeepInside: a mark counts among the first 256 errors.
 func TestMarkDeepInside(t *testing.T) {
-	err := retry.Unrepeatable(errOp)
-	for range 1_000_000 {
-		err = errors.Join(err)
+	for depth, want := range map[int]bool{0: true, 253: true, 254: false, 1_000_000: false} {
+		err := retry.Unrepeatable(errOp)
+		for range depth {
+			err = errors.Join(err)
+		}
+		a := retry.Policy{}.Classify(errors.Join(errOp, err))
+		assert.Equal(t, want, a.Unrepeatable, depth)
+		assert.Equal(t, retry.ClassTransient, a.Class)
 	}
-	a := retry.Policy{}.Classify(errors.Join(errOp, err))
-	assert.True(t, a.Unrepeatable)
-	assert.Equal(t, retry.ClassTransient, a.Class)
 }
 
 // TestRefusedInside: a refused inner call is not retried.

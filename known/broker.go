@@ -3,185 +3,100 @@ package known
 // Message brokers and queues.
 
 var brokerTexts = []textRow{
-	// go-nsq 1.1.0, errors.go: a stopped Producer or Consumer does not start again.
-	{permanent, "over configure max-inflight"},
+	// stan.go 0.10.4, the comments of its errors; the client does not connect again. A message
+	// that was not acknowledged may have been stored.
+	{permanent, "stan", `
+		connection closed
+		invalid subscription
+		cannot manually ack in auto-ack mode`},
+	{unrepeatable, "stan", "publish ack timeout"},
 
-	// paho.mqtt.golang 1.5.1, packets.ConnErrors and topic.go: CONNACK codes of MQTT 3.1.1,
-	// section 3.2.2.3, where only a server that is unavailable may become available.
-	{permanent, `unacceptable protocol version
-		identifier rejected
-		protocol Violation
-		invalid Topic; *
-		no servers defined to connect to`},
-
-	// stan.go 0.10.4, the comments of its errors. The client does not connect again.
-	{permanent, `stan: connection closed
-		stan: invalid subscription
-		stan: cannot manually ack in auto-ack mode`},
-
-	// go-beanstalk 0.2.0, err.go and name.go; beanstalkd's protocol.txt.
-	{permanent, `expected CR LF
-		name has bad char`},
-
-	// rabbitmq-stream-go-client 1.8.3, lookErrorCode.
-	{permanent, `Stream Does Not Exist
-		Stream Already Exists
-		Subscription Id Does Not Exist
-		Authentication Failure
-		Authentication Failure Loopback Error
-		Virtual Host Access Failure
-		Resources Access Refused
-		Filtering is not supported by the broker *
-		Single Active Consumer is not supported by the broker *
-		Message Route not found for the message key`},
-
-	// cloud.google.com/go/pubsub 1.52.0, the comments of its errors.
-	{permanent, `pubsub: Stop has been called for this topic
-		pubsub: Receive already in progress for this subscription
-		Topic.EnableMessageOrdering=false, but an OrderingKey was set in Message. *`},
-	{throttled, `pubsub: MaxOutstandingMessages flow controller limit exceeded
-		pubsub: MaxOutstandingBytes flow control limit exceeded`},
-
-	// azservicebus 1.11.0 and azeventhubs 0.5.0.
-	{permanent, "the EventData could not be added because it is too large for the batch"},
+	// cloud.google.com/go/pubsub 1.52.0 and 2.8.1, the comments of its errors.
+	{permanent, "pubsub", `
+		Stop has been called for this topic
+		Stop has been called for this publisher
+		Receive already in progress for this subscription`},
+	{throttled, "pubsub", `
+		MaxOutstandingMessages flow controller limit exceeded
+		MaxOutstandingBytes flow control limit exceeded`},
 
 	// zmq4 0.17.0, protocol.go and socket.go.
-	{permanent, "zmq4: invalid address*"},
+	{permanent, "zmq4", "invalid address*"},
 
-	// nats.go 1.55.0, nats.go, kv.go, object.go and jserrors.go.
-	{permanent, `nats: key was deleted
-		nats: no objects found
-		nats: an object already exists with that name
-		nats: cannot update meta for a deleted object
-		nats: not allowed to link to *
-		nats: history limited to a max of 64
-		nats: bucket not valid key-value store
-		nats: object-store meta information invalid
-		nats: invalid queue name
-		nats: invalid subscription type
-		nats: message is not bound to subscription/connection
-		nats: message was already acknowledged
-		nats: context requires a deadline
-		nats: secure connection *
-		nats: user callback *
-		nats: illegal call on an async subscription
-		nats: connection draining`},
-	{throttled, `nats: maximum account active connections exceeded
-		nats: server maximum *
-		nats: outbound buffer limit exceeded`},
-	{timeout, "nats: timeout"},
-	{permanent, `nats: argument needs to be a channel type
-		nats: bucket name already in use
-		nats: cannot acknowledge a message for a consumer with AckNone policy
-		nats: cannot pull subscribe to push based consumer
-		nats: cannot run concurrent processing using ordered consumer
-		nats: cannot set user info callback and user/pass
-		nats: connection is not tls
-		nats: consumer deleted
-		nats: consumer is already consuming
-		nats: consumer name already in use
-		nats: consumer is not a *
-		nats: context and timeout can not both be set
-		nats: end of data reached
-		nats: invalid stream name
-		nats: jetstream context closed
-		nats: key revision mismatch
-		nats: maximum messages delivered
-		nats: must use pull subscribe to bind to pull based consumer
-		nats: no stream matches subject
-		nats: object-store requires at least server version *
-		nats: ordered consumer initialized as *
-		nats: subject does not match consumer
-		nats: subscription closed
-		nats: timeout invalid
-		nats: token and token handler both set
-		nats: websocket connection headers already set`},
-	{unrepeatable, "nats: timeout waiting for ack"}, // of a message that was published
+	// nats.go 1.55.0: nats.go, kv.go, object.go and the package jetstream.
+	{permanent, "nats", `
+		key was deleted
+		no objects found
+		an object already exists with that name
+		cannot update meta for a deleted object
+		not allowed to link to *
+		history limited to a max of 64
+		bucket not valid key-value store
+		object-store meta information invalid
+		invalid queue name
+		invalid subscription type
+		message is not bound to subscription/connection
+		message was already acknowledged
+		context requires a deadline
+		secure connection *
+		user callback *
+		illegal call on an async subscription
+		connection draining
+		argument needs to be a channel type
+		bucket name already in use
+		cannot acknowledge a message for a consumer with AckNone policy
+		cannot pull subscribe to push based consumer
+		cannot run concurrent processing using ordered consumer
+		cannot set user info callback and user/pass
+		connection is not tls
+		consumer deleted
+		consumer is already consuming
+		consumer name already in use
+		consumer is not a *
+		context and timeout can not both be set
+		end of data reached
+		invalid stream name
+		jetstream context closed
+		key revision mismatch
+		maximum messages delivered
+		must use pull subscribe to bind to pull based consumer
+		no stream matches subject
+		object-store requires at least server version *
+		ordered consumer initialized as *
+		subject does not match consumer
+		subscription closed
+		timeout invalid
+		token and token handler both set
+		websocket connection headers already set`},
+	{throttled, "nats", `
+		maximum account active connections exceeded
+		server maximum *
+		outbound buffer limit exceeded`},
+	{timeout, "nats", "timeout"},
+	{unrepeatable, "nats", "timeout waiting for ack"}, // of a message that was published
 
-	// franz-go 1.22.2, pkg/kgo/errors.go.
-	{permanent, `client is aborting buffered records
-		topic purged while buffered
-		cannot produce record with no topic and no default topic
-		cannot produce record transactionally if not in a transaction
-		broker is too old; *`},
-	{timeout, "records have timed out before they were able to be produced"},
-	{throttled, "the maximum amount of records are buffered, cannot buffer more"},
+	// sarama 1.61.1, errors.go.
+	{permanent, "kafka", `
+		tried to use a consumer group that was closed
+		no specific topics to update metadata
+		broker connection already initiated`},
 
-	// kafka-go 0.4.51, writer.go, reader.go and consumergroup.go.
-	{permanent, `writes must NOT set * on kafka.Message
-		unavailable when GroupID is *set
-		consumer group is closed
-		the compression code is invalid or its codec has not been imported`},
+	// franz-go 1.22.2, pkg/kgo/errors.go: ErrMaxBuffered.
+	{throttled, "", "the maximum amount of records are buffered, cannot buffer more"},
 
-	// sarama 1.61.1, errors.go and transaction_manager.go.
-	{permanent, `kafka: tried to use a consumer group that was closed
-		kafka: no specific topics to update metadata
-		kafka: broker connection already initiated
-		transaction manager: you need to add TransactionalID to producer`},
-	{throttled, "retry buffer full: message discarded to prevent buffer overflow"},
-
-	// amqp091-go 1.16.0, uri.go.
-	{permanent, `AMQP scheme must be *`},
-
-	// asynq 0.26.0, the comments of its errors.
-	{permanent, `asynq: Server closed
-		queue is not empty
-		skip retry for the task
-		revoke task
-		handler not found for task`},
-
-	// stan.go 0.10.4 and the stream client of RabbitMQ 1.8.3: the message may have been
-	// stored.
-	{unrepeatable, `stan: publish ack timeout
-		Confirmation Timeout Error`},
-	{permanent, `Unknown Frame
-		Already Closed
-		SuperStreamProducerOptions not defined. *
-		Producer not found in the SuperStream Producer`},
-
-	// paho.golang 0.23.0: the packet was sent, or will be after the client connects again.
-	{unrepeatable, `error after packet added to state
+	// rabbitmq-stream-go-client 1.8.3; paho.golang 0.23.0: the message may have been stored, was
+	// sent, or will be after the client connects again.
+	{unrepeatable, "", `
+		Confirmation Timeout Error
+		error after packet added to state
 		connection lost after request transmitted`},
-	{throttled, "all packet identifiers in use"},
-	{permanent, `manual acknowledgments disabled
-		the requested ID was not found in the store
-		release called when quota at initial value`},
 
-	// watermill 1.5.1; Temporal's sdk 1.50.0, converter; gocron 2; go-quartz 0; pubsub 1.52.0;
-	// zeebe 8; go-nsq 1.1.0.
-	{permanent, `
-		unable to set value
-		type is not *byte
-		cannot cancel an UpdateWorkflow operation
-		gocron: With*
-		parse cron expression
-		OAuth credentials cache folder is not a directory, *
-		already connected`},
-
-	// river 0.51.1, its drivers and rivermigrate; asynq 0.26.0, periodic tasks.
-	{permanent, `river: client not found in context, *
-		river: resumable *
-		MetadataSet must be called within *
-		missing database driver *
-		a nil job was returned, nothing to insert
-		no jobs to insert`},
-
-	// kafka-go 0.4.51; sarama 1.61.1; franz-go 1.22.2.
-	{permanent, `record set contains no records
-		record sequence does not support reset
-		transaction manager: cannot transition with a nil error
-		decompressed data would exceed MaxDecompressBatchBytes`},
-
-	// rocketmq-client-go 2.1.3, errors.go.
-	{permanent, `offset < 0
-		numbers < 0
-		empty topic
-		empty namesrv
-		empty expression
-		consumer group has been created
-		producer group has been created
-		subscribe type is not matched
-		IP addr error`},
+	// asynq 0.26.0; gocron 2; river 0.51.1.
+	{permanent, "asynq", "Server closed"},
+	{permanent, "gocron", "With*"},
+	{permanent, "river", `
+		client not found in context, *
+		resumable *`},
 }
 
 var brokerTypes = []typeRow{

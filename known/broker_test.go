@@ -12,16 +12,7 @@ import (
 
 func TestBroker(t *testing.T) {
 	check(t, []errorCase{
-		{"paho, CONNACK 4", errors.New("bad user name or password"), retry.ClassPermanent},
-		{"paho, CONNACK 3", errors.New("server Unavailable"), retry.ClassUnknown},
-		{"paho, topic", errors.New("invalid Topic; empty string"), retry.ClassPermanent},
 		{"stan, closed", errors.New("stan: connection closed"), retry.ClassPermanent},
-		{"paho, identifiers", errors.New("all packet identifiers in use"), retry.ClassThrottled},
-		{"rocketmq, batch", errors.New("empty topic"), retry.ClassPermanent},
-		{"beanstalk, name", errors.New("name is too long"), retry.ClassPermanent},
-		{"beanstalk, DRAINING", errors.New("draining"), retry.ClassUnknown},
-		{"RabbitMQ, stream", errors.New("Stream Does Not Exist"), retry.ClassPermanent},
-		{"RabbitMQ, no leader", errors.New("Leader not Ready yet"), retry.ClassUnknown},
 		{"Pub/Sub, stopped", errors.New("pubsub: Stop has been called for this topic"), retry.ClassPermanent},
 		{"Pub/Sub, limit", errors.New("pubsub: MaxOutstandingBytes flow control limit exceeded"), retry.ClassThrottled},
 	})

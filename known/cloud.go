@@ -4,96 +4,18 @@ package known
 
 var cloudTexts = []textRow{
 	// Google Maps Platform, status codes of the Geocoding API; maps 1.7.0 formats them.
-	{throttled, "maps: OVER_QUERY_LIMIT - *"},
-	{permanent, "maps: REQUEST_DENIED - *"},
-	{permanent, "maps: OVER_DAILY_LIMIT - *"},
+	{throttled, "maps", "OVER_QUERY_LIMIT - *"},
+	{permanent, "maps", `
+		REQUEST_DENIED - *
+		OVER_DAILY_LIMIT - *`},
 
-	// resend-go 2.28.0, handleError: the message of a response without its status; the
-	// messages are from the errors of the API's reference.
-	{permanent, "[ERROR]: * not found"},
-	{permanent, "[ERROR]: This API key is restricted*"},
+	// line-bot-sdk-go 8.14.0.
+	{throttled, "", "unexpected status code: 429, *"},
 
-	// govultr 3.34.0, and Gitea's client 0.25.1: the message of a response without its status.
-	{permanent, "error returned from api : * not found*"},
-	{permanent, "The target couldn't be found."},
-	{permanent, "token does not have at least one of required scope(s)*"},
-
-	// go-proxmox 0.8.2, proxmox.go.
-
-	// cloudsqlconn 1.26.0, dialer.go; datastore 1.28.1; logging 1.21.1; pubsub 2.8.1; api 0.311,
-	// support/bundler; firebase 4.19.0, appcheck.
-	{permanent, `
-		datastore: keys and dst slices have different length
-		datastore: keys and transforms slices have different length
-		printEntryToStdout: cannot find valid payload
-		pubsub: Stop has been called for this publisher
-		item size exceeds bundle byte limit
-		token has empty or missing subject`},
-
-	// cloudflare-go 0.119.0: an argument is absent, whatever it is, before any request.
-	{permanent, `
-		required * ID missing
-		required * name missing
-		required * id missing
-		required * key missing
-		required * URL missing
-		required * contents missing
-		required missing * ID
-		required missing * name
-		required missing resource identifier
-		required queue * name is missing
-		required queue name is missing
-		required hyperdrive config origin host is missing
-		missing required * ID
-		missing required network parameter
-		missing required web analytics host or zone_tag
-		conflicting web analytics host and zone_tag, only one must be specified`},
-
-	// client-go 0.37.2, rest; helm 3.22.0, storage/driver and plugin; moby client 0.6.2.
-	{permanent, `
-		unable to load in-cluster configuration, KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be defined
-		unexpected redirect in response`},
-
-	// distribution 3.1.2; opencontainers/go-digest 1.0.0; containerd 2.4.2; containers/image 5.36.2; oras-go 2.7.0.
-	{permanent, `
-		unknown blob
-		invalid checksum digest format
-		invalid checksum digest length
-		authorization server did not include a token in the response
-		no processor for media-type
-		can't talk to a V1 container registry
-		Necessary DecryptParameters not present
-		path name is not absolute
-		referrers capability cannot be changed once set`},
-
-	// regclient 0.11.7, types/errs: its own retries are over, or nothing is to be repeated.
-	{permanent, `
-		backoff limit reached
-		retry limit exceeded
-		not retryable
-		digest missing from image reference
-		tag missing from image reference
-		tag or Digest missing from image reference
-		loop detected
-		no login found
-		refusing to redirect to a local or non-https url`},
-
-	// go-tfe 1.111.2, errors.go: neither a lock nor a pending state.
-	{permanent, `
-		only private registry is allowed
-		specifying an agent pool ID requires 'agent' execution mode
-		workspace already unlocked
-		when uploading state, the State and JSONState strings must be omitted from options
-		enforce and enforcement-level may not both be specified together`},
-
-	// Vault's client 1.23.0, lifetime_watcher.go; gotransip 6.0.2.
-	{permanent, `
-		secret is not renewable
-		returned empty secret data
-		token expired and no private key is set`},
-
-	// oras-go 2.7.0, errdef and registry/remote/auth.
-	{permanent, "size exceeds limit"},
+	// datastore 1.28.1.
+	{permanent, "datastore", `
+		keys and dst slices have different length
+		keys and transforms slices have different length`},
 }
 
 var cloudTypes = []typeRow{
@@ -263,19 +185,12 @@ var cloudFields = []fieldRow{
 	{transient, "github.com/containerd/containerd/core/remotes/docker.Error", "Code", "1004"},
 	{throttled, "github.com/containerd/containerd/core/remotes/docker.Error", "Code", "1005"},
 
-	// OCI: DefaultRetryPolicy of oci-go-sdk 65.129 repeats a request after these codes only.
-	{transient, "github.com/oracle/oci-go-sdk/common.servicefailure", "Code", "IncorrectState|LockConflict"},
-	{byStatus, "github.com/oracle/oci-go-sdk/common.servicefailure", "StatusCode", "409"},
-
 	// Okta: developer.okta.com, error codes.
 	{permanent, "github.com/okta/okta-sdk-golang/okta.Error", "ErrorCode", "E0000001|E0000003|E0000004|E0000005|E0000006|E0000007|E0000011|E0000015|E0000022"},
 	{throttled, "github.com/okta/okta-sdk-golang/okta.Error", "ErrorCode", "E0000047"},
 
-	// Tencent's COS: its throttling has status 503.
-	{throttled, "github.com/tencentyun/cos-go-sdk-v5.ErrorResponse", "Code", "SlowDown|RequestLimitExceeded"},
-
 	// Juju's errors 1.0.0, errortypes.go.
-	{permanent, "github.com/juju/errors.ConstError", "", "not valid|bad request|method not allowed|forbidden"},
+	{permanent, "github.com/juju/errors.ConstError", "", "not found|user not found|unauthorized|not implemented|already exists|not supported|not valid|bad request|method not allowed|forbidden"},
 	{timeout, "github.com/juju/errors.ConstError", "", "timeout"},
 	{permanent, "github.com/juju/errors.errWithType", "errType", "not found|user not found|unauthorized|not implemented|already exists|not supported|not valid|bad request|method not allowed|forbidden"},
 	{timeout, "github.com/juju/errors.errWithType", "errType", "timeout"},
@@ -295,6 +210,7 @@ var cloudFields = []fieldRow{
 	{throttled, "github.com/prometheus/client_golang/api/prometheus.Error", "Msg", "client error: 429"},
 	{permanent, "github.com/prometheus/client_golang/api/prometheus.Error", "Type", "bad_data|execution|client_error"},
 	{timeout, "github.com/prometheus/client_golang/api/prometheus.Error", "Type", "timeout"},
+	{transient, "github.com/prometheus/client_golang/api/prometheus.Error", "Type", "server_error"},
 
 	// egoscale 0.18.1, request_type.go: a malformed or wrong parameter.
 	{permanent, "github.com/exoscale/egoscale.ErrorResponse", "ErrorCode", "430|431"},

@@ -1,11 +1,6 @@
 package known
 
-import (
-	"errors"
-	"testing"
-
-	"github.com/gobackoff/retry"
-)
+import "testing"
 
 func TestCloud(t *testing.T) {
 	type apiError struct {
@@ -38,7 +33,7 @@ func TestClouds(t *testing.T) {
 		{hcloud, apiError{Code: "volume_already_attached"}, permanent},
 		{prometheus, apiError{Type: "client_error", Msg: "client error: 429"}, throttled},
 		{prometheus, apiError{Type: "client_error", Msg: "client error: 403"}, permanent},
-		{prometheus, apiError{Type: "server_error"}, none},
+		{prometheus, apiError{Type: "server_error"}, transient},
 	})
 }
 
@@ -48,15 +43,6 @@ func (requestError) Error() string { return "no" }
 
 // TestCloudClients: errors of clients of clouds, Kubernetes and registries.
 func TestCloudClients(t *testing.T) {
-	check(t, []errorCase{
-		{"cloudflare", errors.New("required workers tail ID missing"), retry.ClassPermanent},
-		{"cloudflare, network", errors.New("missing required network parameter"), retry.ClassPermanent},
-		{"regclient", errors.New("backoff limit reached"), retry.ClassPermanent},
-		{"helm", errors.New("has no deployed releases"), retry.ClassPermanent},
-		{"digest", errors.New("invalid checksum digest format"), retry.ClassPermanent},
-		{"checksum", errors.New("invalid checksum"), retry.ClassUnknown},
-		{"go-tfe, lock", errors.New("workspace already locked"), retry.ClassUnknown},
-	})
 	const field, tool = "k8s.io/apimachinery/pkg/util/validation/field.Error", "github.com/digitalocean/godo.ActionGatewayToolError"
 	type apiError struct {
 		Type      string

@@ -38,9 +38,8 @@ type foreignCase struct {
 
 func checkForeign(t *testing.T, cases []foreignCase) {
 	t.Helper()
-	_, types := index()
 	for _, tt := range cases {
-		class, unsure := classIn(types[tt.typ], tt.value)
+		class, unsure := classIn(rowsNamed(tt.typ), tt.value)
 		wantClass, wantUnsure := tt.want.class("")
 		assert.Equal(t, wantClass, class, "%s: %+v", tt.typ, tt.value)
 		assert.Equal(t, wantUnsure, unsure, "%s: %+v", tt.typ, tt.value)

@@ -1,13 +1,12 @@
 // Package known classifies errors that [retry.DefaultClassifier] does not recognize,
-// because only their text, their code or the name of their type distinguishes them, or
-// because their HTTP status is in an unusual place. Its tables make only those programs
-// larger that import it.
+// because only their code, the name of their type or the text of an error variable
+// distinguishes them, or because their HTTP status is in an unusual place. Its tables make
+// only those programs larger that import it.
 //
 //	policy := retry.Policy{Classifier: known.Classifier{}}
 package known
 
 import (
-	"iter"
 	"reflect"
 	"strconv"
 	"strings"
@@ -25,20 +24,8 @@ type Classifier struct{}
 // Classify implements [retry.Classifier].
 func (Classifier) Classify(err error) retry.Verdict {
 	c, unrepeatable := errfacts.Classify(err, classOf)
-	if anyText(err, unclear[:]) {
-		unrepeatable = true
-	}
-	if c == errfacts.Unknown && !unrepeatable {
-		c, unrepeatable = ofOtherTypes(err)
-	}
-	if c == errfacts.Unknown && !unrepeatable {
+	if c == errfacts.Unknown {
 		c = ofResponse(err)
-		if c == errfacts.Unknown {
-			c = general(err)
-		}
-	}
-	if c == errfacts.Permanent && anyText(err, again[:]) {
-		c = errfacts.Unknown
 	}
 	return retry.Verdict{Class: retry.Class(c), Unrepeatable: unrepeatable}
 }
@@ -58,22 +45,23 @@ const (
 	byWord       // the value is a code such as not_found or InvalidParameter
 )
 
-// A textRow is about errors that consist of a text, such as those of errors.New. It has one
-// text or, one a line, several. In a text, which should name its library, * stands for any
-// characters.
+// A textRow is about error variables, and others that consist of a text: a prefix that names
+// the library, a colon and a space, and one of the texts. Only rows that are not permanent
+// may have whole texts, without a prefix.
 type textRow struct {
 	meaning
-	texts string
+	prefixes string // separated by spaces
+	texts    string // one, or one a line, in which * stands for any characters
 }
 
-func (r textRow) all() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for line := range strings.SplitSeq(r.texts, "\n") {
-			if line = strings.TrimSpace(line); line != "" && !yield(line) {
-				return
-			}
+// has reports whether the row has this text, without a prefix.
+func (r textRow) has(text string) bool {
+	for pattern := range strings.SplitSeq(r.texts, "\n") {
+		if pattern = strings.TrimSpace(pattern); pattern != "" && matches(pattern, text) {
+			return true
 		}
 	}
+	return false
 }
 
 // A typeRow is about the errors of a type.
@@ -97,34 +85,6 @@ var (
 	fieldTables = [...][]fieldRow{brokerFields, cloudFields, localFields, protocolFields, standardFields, storeFields, webFields}
 )
 
-// index returns the rows of all tables, by text and by type, those about texts with one text
-// each. Texts with a * have the key *.
-var index = sync.OnceValues(func() (texts map[string][]textRow, types map[string][]fieldRow) {
-	texts, types = map[string][]textRow{}, map[string][]fieldRow{}
-	for _, table := range textTables {
-		for _, row := range table {
-			for text := range row.all() {
-				key := text
-				if strings.Contains(key, "*") {
-					key = "*"
-				}
-				texts[key] = append(texts[key], textRow{row.meaning, text})
-			}
-		}
-	}
-	for _, table := range fieldTables {
-		for _, row := range table {
-			types[row.name] = append(types[row.name], row)
-		}
-	}
-	for _, table := range typeTables {
-		for _, row := range table {
-			types[row.name] = append(types[row.name], fieldRow{meaning: row.meaning})
-		}
-	}
-	return texts, types
-})
-
 // classOf returns the class of err, ignoring wrapped errors, according to the tables.
 func classOf(err error) (c errfacts.Class, unrepeatable bool) {
 	if text := errfacts.TextOf(err); text != "" {
@@ -135,12 +95,12 @@ func classOf(err error) (c errfacts.Class, unrepeatable bool) {
 	return classIn(rowsOf(reflect.TypeOf(err)), err)
 }
 
-// classOfText returns the class of the first row that applies to text, if there is one.
+// classOfText returns the class of the first row that has text, if there is one.
 func classOfText(text string) (c errfacts.Class, unrepeatable, ok bool) {
-	texts, _ := index()
-	for _, key := range [...]string{text, "*"} {
-		for _, row := range texts[key] {
-			if matches(row.texts, text) {
+	prefix, rest, found := strings.Cut(text, ": ")
+	for _, table := range textTables {
+		for _, row := range table {
+			if row.prefixes == "" && row.has(text) || found && hasWord(row.prefixes, prefix) && row.has(rest) {
 				c, unrepeatable = row.class(text)
 				return c, unrepeatable, true
 			}
@@ -149,31 +109,14 @@ func classOfText(text string) (c errfacts.Class, unrepeatable, ok bool) {
 	return errfacts.Unknown, false, false
 }
 
-// ofOtherTypes returns the class according to the texts of errors of other types than that
-// of errors.New. It is for errors about which nothing else is known.
-func ofOtherTypes(err error) (c errfacts.Class, unrepeatable bool) {
-	for e := range errfacts.All(err) {
-		if isLeaf(e) {
-			text, _ := errfacts.Guarded(e.Error)
-			if c, unrepeatable, ok := classOfText(text); ok {
-				return c, unrepeatable
-			}
+// hasWord reports whether list, separated by spaces, contains word.
+func hasWord(list, word string) bool {
+	for item := range strings.SplitSeq(list, " ") {
+		if item == word {
+			return true
 		}
 	}
-	return errfacts.Unknown, false
-}
-
-// isLeaf reports whether err wraps no error. Its type may have a method Unwrap nevertheless.
-func isLeaf(err error) bool {
-	switch e := err.(type) {
-	case errfacts.Unwrapper:
-		inner, _ := errfacts.Guarded(e.Unwrap)
-		return inner == nil
-	case errfacts.TreeUnwrapper:
-		inner, _ := errfacts.Guarded(e.Unwrap)
-		return len(inner) == 0
-	}
-	return true
+	return false
 }
 
 // rowsByType caches the results of rowsOf, by reflect.Type.
@@ -183,15 +126,33 @@ var rowsByType sync.Map
 func rowsOf(t reflect.Type) []fieldRow {
 	rows, ok := rowsByType.Load(t)
 	if !ok {
-		_, types := index()
 		name := nameOf(t)
-		found := types[name]
+		found := rowsNamed(name)
 		if found == nil {
-			found = types[name[:strings.LastIndexByte(name, '.')]+".*"]
+			found = rowsNamed(name[:strings.LastIndexByte(name, '.')] + ".*")
 		}
 		rows, _ = rowsByType.LoadOrStore(t, found)
 	}
 	return rows.([]fieldRow)
+}
+
+// rowsNamed returns the rows of all tables with this name.
+func rowsNamed(name string) (rows []fieldRow) {
+	for _, table := range fieldTables {
+		for _, row := range table {
+			if row.name == name {
+				rows = append(rows, row)
+			}
+		}
+	}
+	for _, table := range typeTables {
+		for _, row := range table {
+			if row.name == name {
+				rows = append(rows, fieldRow{meaning: row.meaning})
+			}
+		}
+	}
+	return rows
 }
 
 // classIn returns the class of err according to the first of rows that applies.

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/internal/errfacts"
@@ -21,24 +22,43 @@ const (
 	unrecognizedText = "unrecognized"
 )
 
-// TestTexts: each text names its library or is long, has one meaning, and is not
-// recognized without the table.
+// TestTexts: the text of a permanent row names its library, each text has one meaning, and
+// none is recognized without the table.
 func TestTexts(t *testing.T) {
-	texts, _ := index()
-	for _, key := range slices.Sorted(maps.Keys(texts)) {
-		for i, row := range texts[key] {
-			start, _, pattern := strings.Cut(row.texts, "*")
-			assert.GreaterOrEqual(t, len(start), 5, "%q", row.texts)
-			assert.True(t, pattern || i == 0, "%q is in two rows", row.texts)
-			sample := strings.ReplaceAll(row.texts, "*", "17")
-			want, unsure := row.class("")
-			got, gotUnsure := errfacts.Classify(errors.New(sample), nil)
-			assert.False(t, want == got && unsure == gotUnsure, "DefaultClassifier recognizes %q", row.texts)
-			if !pattern {
-				assert.NotEqual(t, want, general(errors.New(sample)), "the words of %q are enough", row.texts)
+	seen := map[string]bool{}
+	for _, table := range textTables {
+		for _, row := range table {
+			if row.prefixes == "" {
+				assert.NotEqual(t, permanent, row.meaning, "%q names no library", row.texts)
+			}
+			for prefix := range strings.SplitSeq(row.prefixes, " ") {
+				for line := range strings.Lines(row.texts) {
+					text := strings.TrimSpace(line)
+					if text == "" {
+						continue
+					}
+					if prefix != "" {
+						text = prefix + ": " + text
+					}
+					assert.False(t, seen[text], "%q is in two rows", text)
+					seen[text] = true
+					checkText(t, row.meaning, strings.ReplaceAll(text, "*", "17"))
+				}
 			}
 		}
 	}
+	assert.Greater(t, len(seen), 150)
+}
+
+func checkText(t *testing.T, m meaning, text string) {
+	t.Helper()
+	want, wantUnsure := m.class("")
+	c, unsure, ok := classOfText(text)
+	assert.True(t, ok, text)
+	assert.Equal(t, want, c, text)
+	assert.Equal(t, wantUnsure, unsure, text)
+	c, unsure = errfacts.Classify(errors.New(text), nil)
+	assert.False(t, want == c && wantUnsure == unsure, "DefaultClassifier recognizes %q", text)
 }
 
 // TestTypes: each type has an import path without a major version, and is in one table.
@@ -159,4 +179,34 @@ func TestLikeDefault(t *testing.T) {
 		got := retry.Policy{Classifier: Classifier{}}.Classify(tt.err)
 		assert.Equal(t, retry.Verdict{Class: tt.want}, got, name)
 	}
+}
+
+// TestOwnTexts: texts of an application, and some that sound permanent about states that
+// pass, are retried.
+func TestOwnTexts(t *testing.T) {
+	texts, err := os.ReadFile("testdata/own.txt")
+	require.NoError(t, err)
+	for text := range strings.Lines(string(texts)) {
+		err := errors.New(strings.TrimSpace(text))
+		assert.Zero(t, retry.DefaultClassifier{}.Classify(err), err)
+		assert.Zero(t, Classifier{}.Classify(err), err)
+	}
+}
+
+// An endless error wraps itself and contains itself in many ways.
+type endless struct{ A, B, C, D, Inner any }
+
+func (*endless) Error() string   { return "endless" }
+func (e *endless) Unwrap() error { return e }
+
+// TestEndless: the time for an error does not depend on how often it contains others.
+func TestEndless(t *testing.T) {
+	e := &endless{}
+	e.A, e.B, e.C, e.D, e.Inner = e, e, e, e, &e.Inner
+	many := errors.Join(slices.Repeat([]error{e}, 1<<16)...)
+	for range 100 {
+		assert.Zero(t, Classifier{}.Classify(many))
+	}
+	assert.Equal(t, retry.Verdict{Class: retry.ClassPermanent}, Classifier{}.Classify(errors.Join(errors.New(permanentText), many)))
+	assert.Equal(t, retry.Verdict{Class: retry.ClassTransient, Unrepeatable: true}, Classifier{}.Classify(errors.Join(errors.New("stan: publish ack timeout"), many)))
 }

@@ -4,17 +4,11 @@ package known
 
 var protocolTexts = []textRow{
 	// golang.org/x/crypto 0.58.0, ssh/client_auth.go: the server refused each method.
-	{permanent, "ssh: unable to authenticate, *"},
-	// go-mail 0.8.1, client.go, msg.go and smtp/auth.go; go-ldap 3.4.15, conn.go.
-	{permanent, `
-		no FROM address set
-		no recipient addresses set
-		unencrypted connection
-		wrong host name
-		connection is not using TLS
-		ldap: conn is nil, expected net.Conn`},
-	// beevik/ntp 1.6.0, ntp.go.
-	{permanent, "authentication NAK received"},
+	{permanent, "ssh", `
+		unable to authenticate, *
+		host key mismatch`},
+	// go-ldap 3.4.15, conn.go.
+	{permanent, "ldap", "conn is nil, expected net.Conn"},
 }
 
 var protocolTypes = []typeRow{

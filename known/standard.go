@@ -3,69 +3,56 @@ package known
 // The standard library, golang.org/x, parsers, decoders and cryptography.
 
 var standardTexts = []textRow{
-	// Go 1.26, archive and compress. A checksum that does not match is no row: the data may
-	// have been damaged on the way, and another copy of them intact.
-	{permanent, "archive/tar: *"},
-	{permanent, "lzw: *"},
-	// Go 1.26, bufio and io: data that are too long for the buffer, and wrong use.
-	{permanent, "bufio.Scanner: *"},
-	{permanent, "bufio: buffer full"},
-	{permanent, "bufio: invalid use of *"},
-	{permanent, "short buffer"},
-	// Go 1.26, crypto (rsa, ecdsa, bcrypt of golang.org/x/crypto 0.58.0 and others), and the
-	// certificates and keys that crypto/tls loads.
-	{permanent, "crypto/*"},
-	{permanent, "x509: *"},
-	{permanent, "tls: failed to find *"},
-	{permanent, "tls: private key *"},
-	{permanent, "tls: neither Certificates, GetCertificate, nor GetConfigForClient set in Config"},
-	{permanent, "tls: server selected unsupported protocol version *"},
-	{permanent, "tls: no supported versions satisfy MinVersion and MaxVersion"},
-	// Go 1.26, debug.
-	{permanent, "ErrUnknownPC"},
-	// Go 1.26, encoding and mime. Texts that encoding/json and others make have no type.
-	{permanent, "asn1: *"},
-	{permanent, "extra delimiter at end of line"},
-	{permanent, `extraneous or missing " in quoted-field`},
-	{permanent, `bare " in non-quoted-field`},
-	{permanent, "gob: *"},
-	{permanent, "json: *"},
-	{permanent, "xml: *"},
-	{permanent, "mail: *"}, // net/mail only parses
-	{permanent, "mime: *"},
-	{permanent, "multipart: *"},
-	// Go 1.26, text/template and html/template.
-	{permanent, "template: *"},
-	{permanent, "html/template: *"},
-	// Go 1.26, image.
-	{permanent, "gif: *"},
-	{permanent, "png: *"},
-	// Go 1.26, net: a listening or unconnected socket used for something else.
-	{permanent, "use of WriteTo with pre-connected connection"},
+	// Go 1.26: formats and cryptography. Packages that read networks have no such row, nor has a
+	// checksum that does not match: the data may have been damaged on the way.
+	{permanent, "archive/tar lzw bufio.Scanner asn1 gob json xml mime multipart html/template gif png x509 " +
+		"crypto/aes crypto/cipher crypto/dsa crypto/ecdh crypto/ecdsa crypto/ed25519 crypto/elliptic crypto/hmac crypto/rand crypto/rsa", "*"},
+	{permanent, "zip", `
+		not a valid zip file
+		unsupported compression algorithm
+		insecure file path`},
+	{permanent, "gzip", "invalid header"},
+	{permanent, "zlib", `
+		invalid header
+		invalid dictionary`},
+	{permanent, "template", "*:*: *"},
+	{permanent, "mail", "header not in message"},
+	{permanent, "image", "unknown format"},
+	// Go 1.26, bufio and bytes: data that are too long for the buffer, and wrong use.
+	{permanent, "bufio", `
+		buffer full
+		invalid use of *`},
+	{permanent, "bytes.Buffer", "too large"},
+	// Go 1.26, crypto/tls: the certificates and keys that it loads.
+	{permanent, "tls", `
+		failed to find *
+		private key *
+		neither Certificates, GetCertificate, nor GetConfigForClient set in Config
+		server selected unsupported protocol version *
+		no supported versions satisfy MinVersion and MaxVersion`},
 	// Go 1.26, net/http: what a handler or a program does wrong. A response that is lost,
 	// because the handler has timed out, stays lost.
-	{permanent, "http: request method or response status code does not allow body"},
-	{permanent, "http: wrote more than the declared Content-Length"},
-	{permanent, "http: Handler timeout"},
-	{permanent, "http: connection has been hijacked"},
-	{permanent, "http: named cookie not present"},
-	{permanent, "http: no Location header in response"},
-	{permanent, "http: ContentLength=* with *"},
-	{permanent, "fcgi: request aborted by web server"},
+	{permanent, "http", `
+		request method or response status code does not allow body
+		wrote more than the declared Content-Length
+		invalid Read on closed Body
+		Handler timeout
+		connection has been hijacked
+		named cookie not present
+		no such file
+		no Location header in response`},
+	{permanent, "fcgi", "request aborted by web server"},
 	// Go 1.26, os, os/exec and flag.
-	{permanent, "file type does not support deadline"},
-	{permanent, "os: process already finished"},
-	{permanent, "os: process handle unavailable"},
-	{permanent, "cannot run executable found relative to current directory"},
-	{permanent, "exec: already started"},
-	{unrepeatable, "exec: WaitDelay expired before I/O complete"}, // the program has succeeded
-	{permanent, "flag: help requested"},
-	// Go 1.26, path, regexp and strconv.
+	{permanent, "os", `
+		process already finished
+		process handle unavailable`},
+	{permanent, "exec", "already started"},
+	{unrepeatable, "exec", "WaitDelay expired before I/O complete"}, // the program has succeeded
+	{permanent, "flag", "help requested"},
 	// golang.org/x/time 0.16.0, rate: more tokens than the limiter ever has.
-	{permanent, "rate: Wait(n=*) exceeds limiter's burst *"},
-	// golang.org/x/crypto 0.58.0, bcrypt and ssh.
-	{permanent, "bcrypt: *"},
-	{permanent, "ssh: host key mismatch"},
+	{permanent, "rate", "Wait(n=*) exceeds limiter's burst *"},
+	// golang.org/x/crypto 0.58.0, bcrypt.
+	{permanent, "bcrypt crypto/bcrypt", "*"},
 }
 
 var standardTypes = []typeRow{

@@ -102,7 +102,7 @@ var libraryErrors = []errorCase{
 	{"bufio.ErrInvalidUnreadByte", bufio.ErrInvalidUnreadByte, retry.ClassPermanent},
 	{"bufio.ErrInvalidUnreadRune", bufio.ErrInvalidUnreadRune, retry.ClassPermanent},
 	{"bufio.ErrNegativeAdvance", bufio.ErrNegativeAdvance, retry.ClassPermanent},
-	{"bufio.ErrNegativeCount", bufio.ErrNegativeCount, retry.ClassPermanent},
+	{"bufio.ErrNegativeCount", bufio.ErrNegativeCount, retry.ClassUnknown},
 	{"bufio.ErrTooLong", bufio.ErrTooLong, retry.ClassPermanent},
 	{"bytes.ErrTooLarge", bytes.ErrTooLarge, retry.ClassPermanent},
 	{"compress/bzip2.StructuralError", bzip2.StructuralError("bad magic value"), retry.ClassPermanent},
@@ -141,8 +141,8 @@ var libraryErrors = []errorCase{
 	{"database/sql/driver.ErrBadConn", driver.ErrBadConn, retry.ClassTransient},
 	{"database/sql/driver.ErrRemoveArgument", driver.ErrRemoveArgument, retry.ClassUnknown}, // signal
 	{"debug/dwarf.DecodeError", dwarf.DecodeError{Err: "x"}, retry.ClassPermanent},
-	{"debug/dwarf.ErrUnknownPC", dwarf.ErrUnknownPC, retry.ClassPermanent},
-	{"debug/elf.ErrNoSymbols", elf.ErrNoSymbols, retry.ClassPermanent},
+	{"debug/dwarf.ErrUnknownPC", dwarf.ErrUnknownPC, retry.ClassUnknown},
+	{"debug/elf.ErrNoSymbols", elf.ErrNoSymbols, retry.ClassUnknown},
 	{"debug/elf.FormatError", new(elf.FormatError), retry.ClassPermanent},
 	{"debug/gosym.DecodingError", new(gosym.DecodingError), retry.ClassPermanent},
 	{"debug/gosym.UnknownFileError", gosym.UnknownFileError("x"), retry.ClassPermanent},
@@ -150,18 +150,18 @@ var libraryErrors = []errorCase{
 	{"debug/macho.ErrNotFat", macho.ErrNotFat, retry.ClassPermanent},
 	{"debug/macho.FormatError", new(macho.FormatError), retry.ClassPermanent},
 	{"debug/pe.FormatError", new(pe.FormatError), retry.ClassPermanent},
-	{"debug/plan9obj.ErrNoSymbols", plan9obj.ErrNoSymbols, retry.ClassPermanent},
+	{"debug/plan9obj.ErrNoSymbols", plan9obj.ErrNoSymbols, retry.ClassUnknown},
 	{"encoding/ascii85.CorruptInputError", ascii85.CorruptInputError(1), retry.ClassPermanent},
 	{"encoding/asn1.StructuralError", asn1.StructuralError{Msg: "x"}, retry.ClassPermanent},
 	{"encoding/asn1.SyntaxError", asn1.SyntaxError{Msg: "x"}, retry.ClassPermanent},
 	{"encoding/base32.CorruptInputError", base32.CorruptInputError(1), retry.ClassPermanent},
 	{"encoding/base64.CorruptInputError", base64.CorruptInputError(1), retry.ClassPermanent},
-	{"encoding/csv.ErrBareQuote", csv.ErrBareQuote, retry.ClassPermanent},
-	{"encoding/csv.ErrFieldCount", csv.ErrFieldCount, retry.ClassPermanent},
-	{"encoding/csv.ErrQuote", csv.ErrQuote, retry.ClassPermanent},
-	{"encoding/csv.ErrTrailingComma", csv.ErrTrailingComma, retry.ClassPermanent},
+	{"encoding/csv.ErrBareQuote", csv.ErrBareQuote, retry.ClassUnknown},
+	{"encoding/csv.ErrFieldCount", csv.ErrFieldCount, retry.ClassUnknown},
+	{"encoding/csv.ErrQuote", csv.ErrQuote, retry.ClassUnknown},
+	{"encoding/csv.ErrTrailingComma", csv.ErrTrailingComma, retry.ClassUnknown},
 	{"encoding/csv.ParseError", &csv.ParseError{Err: csv.ErrQuote}, retry.ClassPermanent},
-	{"encoding/hex.ErrLength", hex.ErrLength, retry.ClassPermanent},
+	{"encoding/hex.ErrLength", hex.ErrLength, retry.ClassUnknown},
 	{"encoding/hex.InvalidByteError", hex.InvalidByteError(1), retry.ClassPermanent},
 	{"encoding/json.InvalidUTF8Error", &json.InvalidUTF8Error{}, retry.ClassPermanent},
 	{"encoding/json.InvalidUnmarshalError", &json.InvalidUnmarshalError{}, retry.ClassPermanent},
@@ -193,7 +193,7 @@ var libraryErrors = []errorCase{
 	{"io.EOF", io.EOF, retry.ClassTransient},
 	{"io.ErrClosedPipe", io.ErrClosedPipe, retry.ClassUnknown}, // the other end may have failed
 	{"io.ErrNoProgress", io.ErrNoProgress, retry.ClassUnknown}, // broken reader
-	{"io.ErrShortBuffer", io.ErrShortBuffer, retry.ClassPermanent},
+	{"io.ErrShortBuffer", io.ErrShortBuffer, retry.ClassUnknown},
 	{"io.ErrShortWrite", io.ErrShortWrite, retry.ClassUnknown}, // broken writer
 	{"io.ErrUnexpectedEOF", io.ErrUnexpectedEOF, retry.ClassTransient},
 	{"io/fs.ErrClosed", fs.ErrClosed, retry.ClassPermanent},
@@ -211,7 +211,7 @@ var libraryErrors = []errorCase{
 	{"net.DNSConfigError", &net.DNSConfigError{Err: errors.New("x")}, retry.ClassUnknown}, // deprecated
 	{"net.DNSError", &net.DNSError{Err: "server misbehaving", IsTemporary: true}, retry.ClassTransient},
 	{"net.ErrClosed", net.ErrClosed, retry.ClassUnknown}, // closed elsewhere; a new connection helps
-	{"net.ErrWriteToConnected", net.ErrWriteToConnected, retry.ClassPermanent},
+	{"net.ErrWriteToConnected", net.ErrWriteToConnected, retry.ClassUnknown},
 	{"net.InvalidAddrError", net.InvalidAddrError("x"), retry.ClassPermanent},
 	{"net.OpError", &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}, retry.ClassTransient}, // decided by what it wraps
 	{"net.ParseError", &net.ParseError{Type: "IP address", Text: "x"}, retry.ClassPermanent},
@@ -223,7 +223,7 @@ var libraryErrors = []errorCase{
 	{"net/http.ErrHandlerTimeout", http.ErrHandlerTimeout, retry.ClassPermanent},
 	{"net/http.ErrHeaderTooLong", http.ErrHeaderTooLong, retry.ClassPermanent},
 	{"net/http.ErrHijacked", http.ErrHijacked, retry.ClassPermanent},
-	{"net/http.ErrLineTooLong", http.ErrLineTooLong, retry.ClassPermanent},
+	{"net/http.ErrLineTooLong", http.ErrLineTooLong, retry.ClassUnknown},
 	{"net/http.ErrMissingBoundary", http.ErrMissingBoundary, retry.ClassPermanent},
 	{"net/http.ErrMissingContentLength", http.ErrMissingContentLength, retry.ClassPermanent},
 	{"net/http.ErrMissingFile", http.ErrMissingFile, retry.ClassPermanent},
@@ -242,7 +242,7 @@ var libraryErrors = []errorCase{
 	{"net/http/fcgi.ErrConnClosed", fcgi.ErrConnClosed, retry.ClassUnknown},
 	{"net/http/fcgi.ErrRequestAborted", fcgi.ErrRequestAborted, retry.ClassPermanent},
 	{"net/http/httputil.ErrClosed", httputil.ErrClosed, retry.ClassPermanent},
-	{"net/http/httputil.ErrLineTooLong", httputil.ErrLineTooLong, retry.ClassPermanent},
+	{"net/http/httputil.ErrLineTooLong", httputil.ErrLineTooLong, retry.ClassUnknown},
 	{"net/http/httputil.ErrPipeline", httputil.ErrPipeline, retry.ClassPermanent},
 	{"net/mail.ErrHeaderNotPresent", mail.ErrHeaderNotPresent, retry.ClassPermanent},
 	{"net/rpc.ErrShutdown", rpc.ErrShutdown, retry.ClassUnknown},      // connection closed: dial again
@@ -256,7 +256,7 @@ var libraryErrors = []errorCase{
 	{"os.ErrDeadlineExceeded", os.ErrDeadlineExceeded, retry.ClassTimeout},
 	{"os.ErrExist", os.ErrExist, retry.ClassPermanent},
 	{"os.ErrInvalid", os.ErrInvalid, retry.ClassPermanent},
-	{"os.ErrNoDeadline", os.ErrNoDeadline, retry.ClassPermanent},
+	{"os.ErrNoDeadline", os.ErrNoDeadline, retry.ClassUnknown},
 	{"os.ErrNoHandle", os.ErrNoHandle, retry.ClassPermanent},
 	{"os.ErrNotExist", os.ErrNotExist, retry.ClassPermanent},
 	{"os.ErrPermission", os.ErrPermission, retry.ClassPermanent},
@@ -264,7 +264,7 @@ var libraryErrors = []errorCase{
 	{"os.LinkError", &os.LinkError{Op: "link", Err: syscall.EEXIST}, retry.ClassPermanent},
 	{"os.PathError", &os.PathError{Op: "open", Err: syscall.ENOENT}, retry.ClassPermanent},
 	{"os.SyscallError", os.NewSyscallError("read", syscall.ECONNRESET), retry.ClassTransient},
-	{"os/exec.ErrDot", exec.ErrDot, retry.ClassPermanent},
+	{"os/exec.ErrDot", exec.ErrDot, retry.ClassUnknown},
 	{"os/exec.ErrNotFound", exec.ErrNotFound, retry.ClassPermanent},
 	{"os/exec.Error", &exec.Error{Name: "x", Err: exec.ErrNotFound}, retry.ClassPermanent},
 	{"os/exec.ExitError", &exec.ExitError{ProcessState: new(os.ProcessState)}, retry.ClassUnknown}, // the program decides
@@ -272,16 +272,16 @@ var libraryErrors = []errorCase{
 	{"os/user.UnknownGroupIdError", user.UnknownGroupIdError("x"), retry.ClassPermanent},
 	{"os/user.UnknownUserError", user.UnknownUserError("x"), retry.ClassPermanent},
 	{"os/user.UnknownUserIdError", user.UnknownUserIdError(1), retry.ClassPermanent},
-	{"path.ErrBadPattern", path.ErrBadPattern, retry.ClassPermanent},
-	{"path/filepath.ErrBadPattern", filepath.ErrBadPattern, retry.ClassPermanent},
+	{"path.ErrBadPattern", path.ErrBadPattern, retry.ClassUnknown},
+	{"path/filepath.ErrBadPattern", filepath.ErrBadPattern, retry.ClassUnknown},
 	{"path/filepath.SkipAll", filepath.SkipAll, retry.ClassUnknown},              // signal
 	{"path/filepath.SkipDir", filepath.SkipDir, retry.ClassUnknown},              // signal
 	{"reflect.ValueError", &reflect.ValueError{Method: "x"}, retry.ClassUnknown}, // panic: queues retry them
 	{"regexp/syntax.Error", &syntax.Error{}, retry.ClassPermanent},
 	{"runtime.PanicNilError", new(runtime.PanicNilError), retry.ClassUnknown},           // panic
 	{"runtime.TypeAssertionError", new(runtime.TypeAssertionError), retry.ClassUnknown}, // panic
-	{"strconv.ErrRange", strconv.ErrRange, retry.ClassPermanent},
-	{"strconv.ErrSyntax", strconv.ErrSyntax, retry.ClassPermanent},
+	{"strconv.ErrRange", strconv.ErrRange, retry.ClassUnknown},
+	{"strconv.ErrSyntax", strconv.ErrSyntax, retry.ClassUnknown},
 	{"strconv.NumError", &strconv.NumError{Err: strconv.ErrSyntax}, retry.ClassPermanent},
 	{"syscall.Errno", syscall.ECONNREFUSED, retry.ClassTransient},                   // decided by its number
 	{"testing/iotest.ErrTimeout", iotest.ErrTimeout, retry.ClassUnknown},            // of tests
@@ -327,6 +327,5 @@ func TestStandardFields(t *testing.T) {
 		{"handshake failure", tls.AlertError(40), retry.ClassPermanent},
 		{"internal error", tls.AlertError(80), retry.ClassTransient},
 		{"checksum", bzip2.StructuralError("block checksum mismatch"), retry.ClassTransient},
-		{"wrong socket", &net.OpError{Op: "write", Net: "udp", Err: net.ErrWriteToConnected}, retry.ClassPermanent},
 	})
 }

@@ -3,334 +3,109 @@ package known
 // Databases, caches, search engines and object stores.
 
 var storeTexts = []textRow{
-	// gocql 1.7.0, session.go.
-	{permanent, `
-		session has been closed
-		use statements aren't supported. *
-		frame length is bigger than the maximum allowed
-		too many statements
-		UDT are not available on protocols less than 3, please update config`},
+	// gocb 2.11.1 with gocbcore 10.8.1; mongo-driver 2.10.0; tikv's client-go 2.0.4: the write may
+	// have been applied.
+	{unrepeatable, "", `
+		durability ambiguous
+		unacknowledged write
+		execution result undetermined`},
 
-	// gocb 2.11.1 with gocbcore 10.8.1, retry.go: the reasons for which the client retries.
-	{permanent, `scope exists
-		collection exists
-		dataset exists
-		dataverse exists
-		authentication failure - possible reasons *
-		parsing failure
-		encoding failure
-		decoding failure
-		compilation failure
-		feature is not available
-		document not locked
-		document not json
-		value not json
-		value invalid
-		value too deep
-		path exists
-		path invalid
-		path too deep
-		delta invalid
-		durability level not available
-		xattr invalid *
-		xattr unknown *
-		xattr cannot modify virtual attribute
-		bucket not flushable
-		memdclient closed`},
-	{throttled, `quota limited failure
-		job queue full
-		queue overflowed`},
-	{unrepeatable, "durability ambiguous"},
+	// goleveldb 1.0.0, pebble 1.1.5 and gorqlite: what a closed or a read-only database refuses.
+	{permanent, "leveldb", `
+		closed
+		read-only mode
+		snapshot released
+		transaction already closed
+		resource already relesed`},
+	{permanent, "pebble", `
+		closed
+		read-only
+		batch not indexed
+		not found`},
+	{permanent, "gorqlite", "connection is closed"},
 
-	// goleveldb 1.0.0, buntdb 1.3.0, pebble 1.1.5 and blazer 0.7.2: what a closed or a
-	// read-only database refuses.
-	{permanent, `leveldb: closed
-		leveldb: read-only mode
-		leveldb: snapshot released
-		leveldb: transaction already closed
-		tx not writable
-		tx is iterating
-		pebble: closed
-		pebble: read-only
-		pebble: batch not indexed`},
+	// go-pg 10.11.0, internal/error.go; bun's pgdriver 1.2.18; pq 1.12.3.
+	{permanent, "pg", `
+		multiple rows in result set
+		no rows in result set
+		transaction has already been committed or rolled back
+		Model(nil)
+		end of hstore
+		end of composite
+		listener is closed`},
+	{permanent, "bun", `
+		Model(nil)
+		string contains a NUL byte (0x00)`},
+	{permanent, "pq", `
+		COPY is only allowed inside a transaction
+		could not detect default username; *
+		private key has *
+		ListenerConn has been closed
+		could not complete operation in a failed transaction
+		channel is already open
+		channel is not open
+		only text format supported for COPY`},
+	{permanent, "sqlite", "statement has *"},
 
-	// gorqlite, conn.go and write.go: SQLite's texts of violated constraints.
-	{permanent, `gorqlite: connection is closed
-		UNIQUE constraint failed: *
-		NOT NULL constraint failed: *
-		CHECK constraint failed: *
-		FOREIGN KEY constraint failed
-		near "*": syntax error`},
+	// zk 1.0.4, gomemcache, go-redis 9.23.0.
+	{permanent, "zk", `
+		trying to acquire a lock twice
+		not locked
+		encode/decode expect *
+		buffer too small`},
+	{permanent, "memcache", "compare-and-swap conflict"},
+	{permanent, "redis", `
+		Watch requires *
+		Submit requires *
+		FDPipelined *
+		* is not allowed *
+		no commands to aggregate
+		invalid cursor ID type
+		FT.CURSOR command requires *
+		Wait on a zero AutoFuture`},
+	{throttled, "redis", "autopipeline: queue full *"},
 
-	// migrate 4.20.1, migrate.go; goose 3.29.0, provider_errors.go.
-	{permanent, `no change
-		no migration
-		no migrations found
-		migration already applied
-		migration not applied`},
+	// clickhouse-go 2.50.0.
+	{permanent, "clickhouse", `
+		batch has already been sent
+		batch is invalid. check appended data is correct
+		no valid address supplied
+		invalid retry, batch not sent yet
+		cluster secret *
+		QueryFormat and InsertFormat are only supported *`},
+	{timeout, "clickhouse", "acquire conn timeout. *"},
 
-	// go-pg 10.11.0, internal/error.go; bun's pgdriver 1.2.18.
-	{permanent, `pg: multiple rows in result set
-		pg: transaction has already been committed or rolled back`},
-
-	// rueidis 1.0.79 and valkey-go 1.0.79.
-	{permanent, `cache unmarshal error
-		unknown redis mode*`},
-
-	// bigcache 3.1.0, freecache 1.2.7, go-redis/cache 9.0.0.
-	{permanent, "entry is bigger than max shard size"},
-
-	// blob stores: gocloud.dev 0.47.0, gcerrors; storj.io/uplink 1.14.5, the comments of its
-	// errors; go-sdk of Qiniu 7.11.0.
-	{permanent, `bucket name invalid
-		bucket not empty
-		object key invalid
-		upload ID invalid
-		upload done
-		storage limit exceeded
-		segments limit exceeded`},
-
-	// bbolt 1.5.0 and badger 4.9.6, errors.go.
-	{permanent, `database not open
-		database is in read-only mode
-		the source and target *
-		Txn is too big to fit into one request
-		No sets or deletes are allowed in a read-only transaction
-		This transaction has been discarded. Create a new one
-		Key is using *
-		Encryption key*
-		manifest has *
-		Cannot run value log GC when DB is opened in *
-		Value log GC attempt didn't result in any cleanup`},
-
-	// mongo-driver 2.10.0, mongo/errors.go, x/mongo/driver/session and topology.
-	{permanent, `client is disconnected
-		topology is closed
-		ended session was used
-		no transaction started
-		transaction already in progress
-		cannot call *Transaction after calling *Transaction
-		multiple indexes would be dropped
-		this MongoDB deployment does not support retryable writes. *`},
-	{unrepeatable, "unacknowledged write"},
-
-	// go-sql-driver/mysql 1.10.1, errors.go and dsn.go; pq 1.12.3; pgx 5.12.0.
-	{permanent, `invalid DSN: *
-		this user requires *
-		pq: COPY is only allowed inside a transaction
-		pq: could not detect default username; *
-		pq: private key has *
-		pq: ListenerConn has been closed`},
-
-	// raft 1.8.0, zk 1.0.4, gomemcache, go-redis 9.23.0.
-	{permanent, `raft is already shutdown
-		bootstrap only works on new clusters
-		nothing new to snapshot
-		node is not a voter
-		zk: trying to acquire a lock twice
-		zk: not locked
-		memcache: compare-and-swap conflict
-		redis: Watch requires *`},
-
-	// clickhouse-go 2.50.0, clickhouse.go.
-	{permanent, `clickhouse: batch has already been sent
-		clickhouse: batch is invalid. check appended data is correct
-		clickhouse: no valid address supplied`},
-	{timeout, "clickhouse: acquire conn timeout. *"},
-
-	// gorm 1.31.2, errors.go; ent 0.14.5, privacy; xorm 1.4.3; goqu 9.19.0; squirrel 1.5.4;
-	// scany 2.1.4; radix 4.1.4; guregu/dynamo 2.1.1.
-	{permanent, `invalid transaction
-		registered
-		empty slice found
-		ent/privacy: deny rule
-		Params type error
-		mp should be a * pointer
-		It's impossible to rollback this migration
-		No migration defined
-		no element on slice when insert
-		cannot run; no Runner set (RunWith)
-		scany: no row was found
-		no stream entries
-		dynamo: no item found
-		dynamo: too many items`},
+	// ent 0.14.5, privacy; scany 2.1.4; guregu/dynamo 2.1.1; atlas 0.32.1, sql/migrate and
+	// sql/schema; firestore; etcd's client 3.7.3 and raft 3.7.0; otter 2.
+	{permanent, "ent/privacy", "deny rule"},
+	{permanent, "scany", "no row was found"},
+	{permanent, "dynamo", `
+		no item found
+		too many items`},
+	{permanent, "sql/migrate", `
+		no plan for matched states
+		no pending migration files`},
+	{transient, "sql/schema", "lock is held by other session"},
+	{permanent, "firestore", `
+		write in read-only transaction
+		read after write in transaction
+		nested transaction
+		ID in DocumentRef contains *
+		* available only after the iterator reaches the end`},
+	{permanent, "etcdclient", "old cluster version"},
+	{permanent, "raft", `
+		stopped
+		cannot step *`},
+	{permanent, "otter", "the entry was not found in the data source"},
 
 	// redsync 4.18.1 and redislock 0.9.4: a lock that is not held any more cannot be extended
 	// or released, and one that others hold may be released.
-	{permanent, `redsync: failed to extend lock
-		redsync: failed to unlock, lock was already expired
-		redislock: lock not held`},
-	{transient, `redislock: not obtained
-		redsync: failed to acquire lock`},
-
-	// migrate 4.20.1, its drivers and sources; atlas 0.32.1, sql/migrate; goose 3.29.0, lock.
-	{permanent, `database is dirty
-		can't unlock, as not currently locked
-		unable to release already released lock
-		failed to append PEM
-		both x-advisory-lock-timeout-interval and *
-		no directory
-		no checkpoint found
-		checksum file format invalid
-		sql/migrate: no plan for matched states
-		sql/migrate: no pending migration files
-		lock not implemented`},
-	{transient, `can't acquire lock
-		unable to obtain lock
-		database locked
-		sql/schema: lock is held by other session`},
-
-	// rueidis and valkey-go 1.0.79, rueidislock; go-redis 9.23.0, autopipeline.go.
-	{permanent, `ReplicaOnly conflicts with *
-		rueidis does not support SUBSCRIBE/*
-		valkey does not support SUBSCRIBE/*
-		no SendToReplicas provided for standalone client with replicas
-		invalid pool type
-		redis: Submit requires *
-		redis: FDPipelined *
-		redis: * is not allowed *
-		redis: no commands to aggregate
-		redis: invalid cursor ID type
-		redis: FT.CURSOR command requires *
-		redis: Wait on a zero AutoFuture`},
-	{throttled, "redis: autopipeline: queue full *"},
-
-	// pgx 5.12.0, pq 1.12.3, go-mssqldb 1.11.2, godror 0.40.4, clickhouse-go 2.50.0.
-	{permanent, `scan target type changed
-		pq: could not complete operation in a failed transaction
-		pq: channel is already open
-		pq: channel is not open
-		krb5-*
-		user id is required to login with krb5 *
-		failed to create krb5 client from login parameters
-		all fields mustn't skip
-		the number of elements in columnStr and tvpFieldIndexes do not align
-		cannot be marshaled
-		no digit found
-		not collection
-		not exist
-		pq: only text format supported for COPY
-		pg: Model(nil)
-		pg: end of hstore
-		pg: end of composite
-		pg: listener is closed
-		bun: Model(nil)
-		bun: string contains a NUL byte (0x00)
-		sqlite: statement has *
-		no LastInsertId available after the empty statement
-		no RowsAffected available after the empty statement
-		nothing to migrate
-		not a DuckDB driver connection
-		data chunks cannot exceed *
-		cannot write to a NULL column
-		mismatch between the column types and names
-		clickhouse: invalid retry, batch not sent yet
-		clickhouse [bind]: mixed named, *
-		clickhouse: cluster secret *
-		clickhouse: QueryFormat and InsertFormat are only supported *`},
-
-	// mongo-driver 2.10.0 and 1.17.10, mongo, bsoncore and gridfs; neo4j-go-driver 5.28.4;
-	// gocql 1.7.0; gocb 2.11.1; rethinkdb-go 6.2.1.
-	{permanent, `cursor is nil
-		files collection document does not contain *
-		EOF missing one or more chunks
-		chunk size does not match expected size
-		chunk index does not match expected index
-		stream is closed or aborted
-		session was not created by this client
-		element is missing *
-		document or array end is missing null byte
-		cannot perform a decoder lookup on <nil>
-		loadBalanced cannot be set to true if *
-		srvMaxHosts cannot be a positive value if *
-		read preference in a transaction must be primary
-		a write concern cannot have both w=0 and j=true
-		write concern *w* field cannot be a negative number
-		a negative value was provided for MaxTime on an operation
-		invalid transaction handle
-		result cursor is not available anymore
-		result failed due to invalid transaction
-		unknown retry type returned by retry policy
-		document too deep
-		document already alive
-		bucket already selected
-		no supported authentication mechanisms
-		planning failure
-		eventing function compilation failure
-		eventing function identical keyspace
-		commit is not allowed in the current transaction state
-		rollback is not allowed in the current transaction state
-		no result was available
-		cluster closed`},
-	{permanent, `can not specify tags, max staleness, or hedge with mode primary
-		cannot create a ValueWriter from a nil io.Writer
-		float64 can only be truncated to a lower precision type when *
-		firestore: write in read-only transaction
-		firestore: read after write in transaction
-		firestore: nested transaction
-		firestore: ID in DocumentRef contains *
-		firestore: * available only after the iterator reaches the end`},
-	{unrepeatable, "execution result undetermined"}, // of tikv's client-go 2.0.4
-
-	// etcd's client 3.7.3 and raft 3.7.0; hashicorp/raft 1.8.0; zk 1.0.4; juju.
-	{permanent, `etcdclient: old cluster version
-		mutex: session is expired
-		mutex: lock has already been released
-		election: not leader
-		raft: stopped
-		raft: cannot step *
-		requested index is unavailable due to compaction
-		requested index is older than the existing snapshot
-		transport shutdown
-		append pipeline closed
-		attempts to perform a reconfiguration operation when *
-		zk: encode/decode expect *
-		zk: buffer too small`},
-	{transient, "mutex: Locked by another session"},
-
-	// badger 4.9.6, bbolt 1.5.0, goleveldb 1.0.0, tidwall/wal 1.2.1, bolthold, bleve 2.6.3,
-	// bigcache 3.1.0, otter 2.
-	{permanent, `Value log GC can't run because threshold is set to zero
-		Data dump cannot be read
-		Log truncate required to run DB. *
-		database isn't correctly mapped
-		free pages are not pre-loaded
-		leveldb/*: iterator released
-		leveldb: resource already relesed
-		log corrupt
-		log closed
-		out of order
-		No data found for this key
-		This Key already exists in this bolthold for this type
-		This value cannot be written due to the unique constraint on the field
-		scorch closed
-		unknown budget currency
-		Iterator is in invalid state. *
-		otter: the entry was not found in the data source`},
-
-	// minio-go 7.4.1, gocloud.dev 0.47.0, cos-go-sdk 0.7.70, hdfs 2.4.0; rclone 1.76.0,
-	// fs/fs.go; go-elasticsearch 8 and 9, elastic-transport-go 8.9.0.
-	{permanent, `invalid ARN format*
-		RDMA support not compiled in *
-		Variable has been Closed
-		can't * object - incompatible remotes
-		can't move directory - incompatible remotes
-		can't purge directory
-		can't upload empty files to this remote
-		can't set modified time*
-		can't sync or move files on overlapping remotes *
-		this backend can't share directories with link
-		can't list root
-		directory not empty
-		immutable file modified
-		bucket or container name is needed in remote
-		didn't find section in config file
-		recursive directory listing not available
-		max transfer * reached as set by *
-		bucket already deleted
-		elastictransport is *closed
-		cannot build path, check for missing path parameters`},
-	{transient, "replication in progress"},
+	{permanent, "redsync", `
+		failed to extend lock
+		failed to unlock, lock was already expired`},
+	{permanent, "redislock", "lock not held"},
+	{transient, "redislock", "not obtained"},
+	{transient, "redsync", "failed to acquire lock"},
 }
 
 var storeTypes = []typeRow{

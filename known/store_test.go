@@ -9,31 +9,9 @@ import (
 
 func TestStore(t *testing.T) {
 	check(t, []errorCase{
-		{"gocql, keyspace", errors.New("no keyspace provided"), retry.ClassPermanent},
-		{"gocql, no host", errors.New("gocql: no hosts available in the pool"), retry.ClassUnknown},
-		{"gocb, document", errors.New("document exists"), retry.ClassPermanent},
-		{"gocb, lock", errors.New("document locked"), retry.ClassUnknown},
-		{"gocb, limit", errors.New("rate limited failure"), retry.ClassThrottled},
 		{"goleveldb, closed", errors.New("leveldb: closed"), retry.ClassPermanent},
-		{"buntdb, closed", errors.New("database closed"), retry.ClassPermanent},
-		{"rqlite, constraint", errors.New("UNIQUE constraint failed: users.id"), retry.ClassPermanent},
-		{"rqlite, no leader", errors.New("leader not found"), retry.ClassUnknown},
-		{"migrate, done", errors.New("no change"), retry.ClassPermanent},
-		{"migrate, locked", errors.New("database locked"), retry.ClassTransient},
-		{"freecache, key", errors.New("The key is larger than 65535"), retry.ClassPermanent},
-		{"uplink, limit", errors.New("storage limit exceeded"), retry.ClassPermanent},
-		{"gorm, transaction", errors.New("invalid transaction"), retry.ClassPermanent},
 		{"redislock, held by others", errors.New("redislock: not obtained"), retry.ClassTransient},
 		{"redislock, lost", errors.New("redislock: lock not held"), retry.ClassPermanent},
-		{"etcd, mutex held by others", errors.New("mutex: Locked by another session"), retry.ClassTransient},
-		{"etcd, session", errors.New("mutex: session is expired"), retry.ClassPermanent},
-		{"badger, conflict", errors.New("Transaction Conflict. Please retry"), retry.ClassUnknown},
-		{"gocql, no stream", errors.New("gocql: no streams available on connection"), retry.ClassUnknown},
-		{"mongo, server selection", errors.New("server selection timeout"), retry.ClassUnknown},
-		{"rclone, incompatible", errors.New("can't copy object - incompatible remotes"), retry.ClassPermanent},
-		{"another type", leaf{"log corrupt"}, retry.ClassPermanent},
-		{"another type, general", leaf{"stream name must not be empty"}, retry.ClassPermanent},
-		{"another type, unknown", leaf{"log busy"}, retry.ClassUnknown},
 	})
 	const (
 		aerospike = "github.com/aerospike/aerospike-client-go.AerospikeError"

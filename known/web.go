@@ -4,191 +4,40 @@ package known
 
 var webTexts = []textRow{
 	// fasthttp 1.77.0, client.go and http.go.
-	{permanent, "fasthttp: body size exceeds the given limit"},
-	{permanent, `
-		fasthttp: cannot follow a body-preserving redirect for a request with a body stream
-		fasthttp: no cookies found
-		fasthttp: contain forbidden trailer
-		fasthttp: small read buffer. increase readbuffersize
-		fasthttp: request content-type has bad boundary or is not multipart/form-data
-		fasthttp: non-get request received
-		fasthttp: there is no uploaded file associated with the given key`},
-	// resty 2.17.2, digest.go; gorilla/websocket 1.5.3, conn.go.
-	{permanent, `
-		digest: challenge is bad
-		websocket: close sent
-		websocket: read limit exceeded`},
-	// golang-jwt 5.3.1, errors.go, except for times, which clocks may disagree about.
-	{permanent, `
-		the requested hash function is unavailable
-		token is unverifiable`},
-	// stripe-go 85.0.0, webhook/client.go.
-	{permanent, `
-		timestamp wasn't within tolerance`},
-	// GitLab client-go 1.46.0, users.go: each stands for the status 403, 404 or 409.
-	{permanent, `
-		cannot * a user that is * blocked by *
-		cannot * a user that is blocked by *
-		cannot disable two factor authentication if *
-		cannot reject a user if not authenticated as administrator
-		user does not have a pending request`},
-	// discordgo 0.29.0; go-openai 1.43.0, chat.go and reasoning_validator.go.
-	{permanent, `
-		You can't set your Status to offline
-		guild does not have an icon set
-		guild does not have a splash set
-		state not instantiated, please use discordgo.New() or assign Session.State
-		web socket already opened
-		message incomplete, unable to determine permissions
-		tool calling with this model and reasoning effort requires the Responses API
-		this model has beta-limitations, *`},
-	// go-git 5.19.3: worktree.go, config, plumbing and transport.
-	{permanent, `
-		config invalid key in remote or branch
-		entries in tree are not sorted
-		empty git-upload-pack given
-		go-git was not compiled with SHA256 support
-		ignoring suspicious submodule name
-		submodule has an invalid path
-		submodule name escapes modules/ directory
-		reference name escapes the reference storage
-		maximum tree depth exceeded
-		max. recursion level reached
-		session already established`},
-	// resend-go 2.28.0, errors.go: http.NewRequest failed.
-	{permanent, "[ERROR]: Failed to create * request"},
-	// slack-go 0.35.0, errors.go and security.go.
-	{permanent, `
-		timestamp is too old
-		Block ID needs to be unique
-		received empty parameters`},
-	// disgo 0.18.15, discord/errors.go; telebot 3.3.8, errors.go.
-	{permanent, `
-		can't open a dm channel to yourself
-		channel type is not 'NEWS'
-		disgo does not currently support compressed gateway data
-		gateway is already connected
-		voice gateway already connected
-		no disgo instance injected
-		no gateway configured
-		no gateway or shard manager configured
-		token is not in a valid format
-		you already replied to this interaction`},
-	// whatsmeow of 2025-12-17, errors.go and appstate/errors.go.
-	{permanent, `
-		can't encrypt message for device: no signal session established
-		can't send message to unknown server
-		message recipient must be a user JID with no device part
-		didn't find any attachments in message
-		given message isn't a * message
-		given message isn't an encrypted * message
-		that * link does not exist or has been revoked
-		that group invite link has been revoked
-		that user or group does not have a profile picture
-		the store doesn't contain a device JID
-		the user has hidden their profile picture from you
-		websocket is already connected
-		you don't have the permission to get the group's invite link
-		you're not participating in that group
-		mismatching * MAC`},
-	// langchaingo 0.1.14; eino 0.7.36: the program's graph, or a limit that it has set.
-	{permanent, `
-		agent not finished before max iterations
-		chain has been compiled, cannot be modified
-		graph has been compiled, cannot be modified
-		exceeds max retries
-		input to executor not string
-		model needs to be provided when using Azure API
-		embeddings model needs to be provided when using Azure API
-		number of vectors from embedder does not match number of documents
-		single * expected for chains supplied to SimpleSequentialChain`},
-	// mcp-go 1.2.1: the session or the protocol.
-	{permanent, `
-		no valid token available, authorization required
-		invalid state parameter, possible CSRF attack
-		multi round-trip: exceeded maximum retries
-		list cursor did not advance
-		tasks/list cursor did not advance`},
-	// go-jose 4.1.4, jwt: clocks may disagree, as for golang-jwt.
-	{transient, "go-jose/go-jose/jwt: validation failed, token issued in the future (iat)"},
-	// zitadel/oidc 3.51.17, fosite 0.49.0, go-jwt-middleware 2.3.1, saml 0.5.1. A nonce and the
-	// time of issue differ between attempts and clocks.
-	{permanent, `
-		auth time of token is too old
-		client_id missing from request
-		issuedAt of token is to old
-		key is neither in PKCS#1 nor PKCS#8 format
-		multiple possible keys match
-		PEM decode failed
-		signature does not match Payload
-		sub from userinfo does not match the sub from the id_token
-		ID token confirmation does not match the binding key
-		jwt invalid
-		token contains excessive dots (possible DoS attack)
-		saml: session not present
-		The user does not have a verified, primary email address on GitHub`},
-	// gin 1.12.0, fiber 3.1.0, echo 4.16.0: what a client has sent, or the program's own handlers.
-	{permanent, `
-		can not convert to map of strings
-		can not convert to map slices of strings
-		csrf: origin *
-		csrf: referer *
-		csrf: sec-fetch-site header invalid
-		csrf: token invalid
-		csrf token invalid
-		referer invalid
-		referer not supplied
-		binder: custom binder not found*
-		binder: map *
-		binder: suitable content not found *
-		failed to append certificate
-		range: unsatisfiable range
-		range: too many ranges
-		session already loaded by middleware
-		the URL is incorrect
-		the file should have a name
-		unmatched brackets
-		non existent key`},
-	// colly 2.3.0, colly.go.
-	{permanent, `
-		Forbidden domain
-		ForbiddenURL
-		Max Requests limit reached
-		Max depth limit reached
-		No URLFilters match
-		No pattern defined in LimitRule
-		Retry Body Unseekable
-		URL blocked by robots.txt
-		Cookie jar is not available`},
-	// resty 3.0.0-rc.4, fasthttp 1.77.0, webpush-go 1.4.0, gofeed 1.4.2, kin-openapi 0.153.0.
-	{permanent, `
-		resty: no base URLs found
-		resty: read exceeds the threshold limit
-		resty: reader is not seekable on request retry
-		digest: no supported qop in list
-		fasthttp: hostclient can't follow redirects to a different protocol, please use client instead
-		fasthttp: server is already serving connections
-		fasthttp: deadline updates disabled
-		payload has exceeded the maximum length
-		failed to detect feed type
-		gofeed: response body exceeds MaxByteSize
-		no matching operation was found`},
-	// prometheus 0.316.0, storage/interface.go: a sample that will never fit.
-	{permanent, `
-		out of order sample
-		out of order exemplar
-		too old sample
-		start timestamp out of order, ignoring
-		ST is newer or the same as sample's timestamp, ignoring
-		histogram has a *
-		histogram custom bounds are too few
-		histogram's observation count *
-		cannot apply this operation on histograms with a mix of exponential and custom bucket schemas
-		vector contains metrics with the same labelset after applying * labels
-		max time is lesser than min time`},
-	// robfig/cron 3.0.1, parser.go.
-	{permanent, "expected exactly * fields, found *"},
-	{permanent, "expected * to * fields, found *"},
+	{permanent, "fasthttp", `
+		body size exceeds the given limit
+		cannot follow a body-preserving redirect for a request with a body stream
+		no cookies found
+		contain forbidden trailer
+		small read buffer. increase readbuffersize
+		request content-type has bad boundary or is not multipart/form-data
+		non-get request received
+		there is no uploaded file associated with the given key
+		hostclient can't follow redirects to a different protocol, please use client instead
+		server is already serving connections
+		deadline updates disabled`},
+	// gorilla/websocket 1.5.3, conn.go.
+	{permanent, "websocket", `
+		close sent
+		read limit exceeded`},
+	// go-jose 4.1.4, jwt: clocks may disagree.
+	{transient, "go-jose/go-jose/jwt", "validation failed, token issued in the future (iat)"},
+	// saml 0.5.1; fiber 3.1.0, csrf and binder; resty 3.0.0-rc.4; gofeed 1.4.2.
+	{permanent, "saml", "session not present"},
+	{permanent, "csrf", `
+		origin *
+		referer *
+		sec-fetch-site header invalid
+		token invalid`},
+	{permanent, "binder", `
+		custom binder not found*
+		map *
+		suitable content not found *`},
+	{permanent, "resty", `
+		no base URLs found
+		read exceeds the threshold limit
+		reader is not seekable on request retry`},
+	{permanent, "gofeed", "response body exceeds MaxByteSize"},
 }
 
 var webTypes = []typeRow{

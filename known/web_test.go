@@ -14,18 +14,6 @@ func TestWeb(t *testing.T) {
 	check(t, []errorCase{
 		{"fasthttp", errors.New("fasthttp: body size exceeds the given limit"), retry.ClassPermanent},
 		{"fasthttp, limit", errors.New("fasthttp: no free connections available to host"), retry.ClassUnknown},
-		{"jwt", errors.New("token is unverifiable"), retry.ClassPermanent},
-		{"jwt, clocks", errors.New("token used before issued"), retry.ClassUnknown},
-		{"go-git", errors.New("reference name escapes the reference storage"), retry.ClassPermanent},
-		{"go-git, another writer", errors.New("reference has changed concurrently"), retry.ClassUnknown},
-		{"resend", errors.New("[ERROR]: Failed to create SendEmail request"), retry.ClassPermanent},
-		{"whatsmeow", errors.New("given message isn't a poll update message"), retry.ClassPermanent},
-		{"whatsmeow, connection", errors.New("websocket not connected"), retry.ClassUnknown},
-		{"oidc", errors.New("at_hash does not correspond to access token"), retry.ClassPermanent},
-		{"colly", errors.New("URL blocked by robots.txt"), retry.ClassPermanent},
-		{"prometheus", errors.New("out of order sample"), retry.ClassPermanent},
-		{"prometheus, beginning", errors.New("TSDB not ready"), retry.ClassUnknown},
-		{"GitLab", errors.New("cannot block a user that is already blocked by LDAP synchronization"), retry.ClassPermanent},
 	})
 	const gobwas, openai = "github.com/gobwas/ws.StatusError", "github.com/openai/openai-go/packages/websocket.DeliveryError"
 	type deliveryError struct {
@@ -58,8 +46,7 @@ func TestWeb(t *testing.T) {
 		{openai, deliveryError{MayHaveBeenSent: true}, unrepeatable},
 		{openai, deliveryError{}, none},
 	})
-	_, types := index()
-	class, _ := classIn(types[gobwas], number(403))
+	class, _ := classIn(rowsNamed(gobwas), number(403))
 	assert.Equal(t, errfacts.Permanent, class)
 }
 

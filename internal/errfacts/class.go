@@ -1,6 +1,9 @@
 package errfacts
 
-import "reflect"
+import (
+	"reflect"
+	"strings"
+)
 
 // Class is what an error means for retrying, with the values of retry.Class.
 type Class uint8
@@ -46,16 +49,16 @@ func (f *Facts) class() Class {
 		return Throttled
 	case f.Verdict == Yes || f.Renewed:
 		return Transient
-	case f.Code == "RequestTimeout" || f.Code == "RequestTimeoutException":
-		return TimedOut
+	case f.Status == 409 && isConflictOfAWS(f.Code):
+		return Transient
 	case f.Status >= 400:
-		return ofStatus(int64(f.Status))
+		return ofResponse(int64(f.Status), f.Code)
 	case f.Redis != "":
 		return ofRedis(f.Redis)
 	case f.Class != Unknown:
 		return f.Class
 	case f.Code != "":
-		if c := ofWord(typeWord(f.Code)); c == Permanent || c == TimedOut || c == Transient {
+		if c := ofWord(typeWord(f.Code)); c != Unknown && c != Canceled {
 			return c
 		}
 	}
@@ -100,10 +103,37 @@ func ofStatus(status int64) Class {
 	return Unknown
 }
 
+// ofResponse returns the class of a response with this status and the code of a service.
+// S3 and some clouds report timeouts and throttling with status 400.
+func ofResponse(status int64, code string) Class {
+	c := ofStatus(status)
+	if c != Permanent || code == "" {
+		return c
+	}
+	switch word := typeWord(code); {
+	case ofWord(word) == Throttled:
+		return Throttled
+	case hasWord(timeoutWords, word):
+		return TimedOut
+	}
+	return Permanent
+}
+
+// isConflictOfAWS reports whether a code is that of a conflict with another request, rather
+// than with an object that exists already. The models of AWS mark such codes as retryable,
+// in some services (botocore 1.44), and botocore retries those of DynamoDB.
+func isConflictOfAWS(code string) bool {
+	word := typeWord(code)
+	return strings.HasSuffix(word, "conflict") || hasWord(conflictWords, word)
+}
+
 // ofServiceStatus returns the class of a status that some services use in their own way.
 func ofServiceStatus(o origin, status int64, v reflect.Value) Class {
 	switch {
 	case o == sdkStatus && status == 409: // a lock; their clients repeat the request
+		return Transient
+	case o == kubernetesStatus && text(v, "ErrStatus.Reason") == "Conflict", // RetryOnConflict of client-go 0.37
+		o == ociStatus && status == 409 && text(v, "Code") == "IncorrectState": // DefaultRetryPolicy of oci-go-sdk 65
 		return Transient
 	case o == vaultStatus && status == 412: // the server lags behind a write
 		return Transient

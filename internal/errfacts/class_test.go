@@ -3,6 +3,7 @@ package errfacts
 import (
 	"context"
 	"errors"
+	"reflect"
 	"testing"
 	"time"
 
@@ -50,4 +51,57 @@ func TestWrappedErrors(t *testing.T) {
 	assert.Equal(t, Permanent, c)
 	c, _ = Classify(severalErrors{mysqlReply(1213, "40001"), context.Canceled}, nil)
 	assert.Equal(t, Transient, c)
+}
+
+type (
+	kubernetesReply struct {
+		ErrStatus struct {
+			Code   int32
+			Reason string
+		}
+	}
+	ociReply struct {
+		StatusCode int
+		Code       string
+	}
+	awsReply struct {
+		error
+		code string
+	}
+)
+
+func (awsReply) HTTPStatusCode() int { return 409 }
+func (e awsReply) ErrorCode() string { return e.code }
+
+// TestConflicts: status 409 means what the client's own retry code makes of it.
+func TestConflicts(t *testing.T) {
+	kubernetes := func(reason string) (r kubernetesReply) {
+		r.ErrStatus.Code, r.ErrStatus.Reason = 409, reason
+		return r
+	}
+	for _, tt := range []struct {
+		origin
+		field string
+		reply any
+		want  Class
+	}{
+		{kubernetesStatus, "ErrStatus.Code", kubernetes("Conflict"), Transient},
+		{kubernetesStatus, "ErrStatus.Code", kubernetes("AlreadyExists"), Permanent},
+		{ociStatus, "StatusCode", ociReply{409, "IncorrectState"}, Transient},
+		{ociStatus, "StatusCode", ociReply{409, "LimitExceeded"}, Permanent},
+		{ociStatus, "StatusCode", ociReply{400, "IncorrectState"}, Permanent},
+		{sdkStatus, "StatusCode", ociReply{409, ""}, Transient},
+		{withStatus, "StatusCode", ociReply{409, "OperationAborted"}, Permanent},
+	} {
+		info := typeInfo{origin: tt.origin, field: tt.field}
+		c, _ := info.classOf(reflect.ValueOf(tt.reply))
+		assert.Equal(t, tt.want, c, "%+v", tt.reply)
+	}
+	for code, want := range map[string]Class{
+		"ConflictException": Transient, "ResourceConflictException": Transient, "ConcurrentModificationException": Transient, "OperationAborted": Transient,
+		"ReplicatedWriteConflictException": Transient, "ResourceInUseException": Permanent, "EntityAlreadyExists": Permanent, "": Permanent,
+	} {
+		c, _ := Classify(awsReply{errors.New("no"), code}, nil)
+		assert.Equal(t, want, c, code)
+	}
 }

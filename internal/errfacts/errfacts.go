@@ -3,7 +3,6 @@
 package errfacts
 
 import (
-	"context"
 	"iter"
 	"reflect"
 	"slices"
@@ -105,12 +104,16 @@ func Guarded[T any](method func() T) (v T, ok bool) {
 	return method(), true
 }
 
-// A Walk visits an error and the errors it wraps, in the order of errors.As. It
-// keeps a list instead of recursing, so that a long chain does not grow the stack.
+// A Walk visits an error and the errors it wraps, in the order of errors.As, at most
+// maxVisited of them: an error may wrap itself, or the same error in many ways. It keeps a
+// list instead of recursing, so that a long chain does not grow the stack.
 type Walk struct {
 	rest     []error
+	visited  int
 	branched bool // a tree was visited
 }
+
+const maxVisited = 256
 
 // Next returns the error to visit after err, or nil at the end.
 func (w *Walk) Next(err error) error {
@@ -130,7 +133,7 @@ func (w *Walk) Next(err error) error {
 func (w *Walk) branch(unwrap func() []error) {
 	w.branched = true
 	branches, _ := Guarded(unwrap)
-	for _, branch := range slices.Backward(branches) {
+	for _, branch := range slices.Backward(branches[:min(len(branches), maxVisited)]) {
 		if branch != nil {
 			w.rest = append(w.rest, branch)
 		}
@@ -140,6 +143,9 @@ func (w *Walk) branch(unwrap func() []error) {
 // Instead returns err as the error to visit next, in place of the errors that the
 // previous error wraps. If err is nil, it returns the error that follows them.
 func (w *Walk) Instead(err error) error {
+	if w.visited++; w.visited == maxVisited {
+		return nil
+	}
 	if err != nil || len(w.rest) == 0 {
 		return err
 	}
@@ -159,6 +165,27 @@ func All(err error) iter.Seq[error] {
 			}
 		}
 	}
+}
+
+// Is is errors.Is for any error: it visits only those that a Walk does, and methods may
+// panic.
+func Is(err, target error) bool {
+	if target == nil {
+		return false
+	}
+	comparable := reflect.TypeOf(target).Comparable()
+	for e := range All(err) {
+		same, _ := Guarded(func() bool { return comparable && e == target })
+		if !same {
+			if m, ok := e.(interface{ Is(error) bool }); ok {
+				same, _ = Guarded(func() bool { return m.Is(target) })
+			}
+		}
+		if same {
+			return true
+		}
+	}
+	return false
 }
 
 // HasText reports whether err is or wraps an error created by errors.New with this text.
@@ -234,22 +261,15 @@ func (f *Facts) readOne(err error) {
 
 // readPlain reads an error created by errors.New.
 func (f *Facts) readPlain(err error) {
-	text := err.Error()
-	switch {
-	case text == "EOF": // faster than a comparison with io.EOF
-		f.Kind = max(f.Kind, Closed)
-		return
-	case text == "unexpected EOF":
-		f.Kind = max(f.Kind, Truncated)
-		return
-	case text == "context canceled" && err == context.Canceled: // the operation's own: Do checks the caller's
+	kind, c, unrepeatable := ofPlain(err)
+	if c == Canceled {
 		f.cancel()
 		return
 	}
-	c, unrepeatable := ofText(text)
+	f.Kind = max(f.Kind, kind)
 	f.Fallback = max(f.Fallback, c)
 	f.Unrepeatable = f.Unrepeatable || unrepeatable && f.Verdict != Yes
-	if f.Kind == Request && isInvalidRequest(text) {
+	if f.Kind == Request && isInvalidRequest(err.Error()) {
 		f.Kind = Invalid
 	}
 }

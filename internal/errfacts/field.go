@@ -12,7 +12,7 @@ func field(v reflect.Value, path string) reflect.Value {
 	for path != "" && v.IsValid() {
 		var name string
 		name, path, _ = strings.Cut(path, ".")
-		s := pointee(v)
+		s := Pointee(v)
 		v = reflect.Value{}
 		if s.Kind() != reflect.Struct {
 			break
@@ -26,8 +26,9 @@ func field(v reflect.Value, path string) reflect.Value {
 	return v
 }
 
-func pointee(v reflect.Value) reflect.Value {
-	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+// Pointee returns what v points to, or v. A pointer may point to itself.
+func Pointee(v reflect.Value) reflect.Value {
+	for i := 0; i < 8 && (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface); i++ {
 		v = v.Elem()
 	}
 	return v
@@ -35,7 +36,7 @@ func pointee(v reflect.Value) reflect.Value {
 
 // number returns the integer in a field, or 0.
 func number(v reflect.Value, path string) int64 {
-	v = pointee(field(v, path))
+	v = Pointee(field(v, path))
 	switch {
 	case v.CanInt():
 		return v.Int()

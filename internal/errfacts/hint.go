@@ -44,7 +44,7 @@ func hasRetried(v reflect.Value) bool {
 // hint returns the wait in a field, a time.Duration, a number or a text. A number is one of
 // seconds, up to a week, otherwise one of nanoseconds.
 func hint(v reflect.Value) time.Duration {
-	v = pointee(v)
+	v = Pointee(v)
 	n := max(0, number(v, ""))
 	if v.Kind() == reflect.String { // of a header
 		n, _ = strconv.ParseInt(v.String(), 10, 0)

@@ -19,7 +19,7 @@ func TextOf(err error) string {
 
 // Field returns a field of the struct that err is or points to, or err itself if path is
 // empty. path names fields within fields, separated by dots.
-func Field(err error, path string) reflect.Value { return pointee(field(reflect.ValueOf(err), path)) }
+func Field(err error, path string) reflect.Value { return Pointee(field(reflect.ValueOf(err), path)) }
 
 // OfStatus returns the class of an HTTP status.
 func OfStatus(status int64) Class { return ofStatus(status) }

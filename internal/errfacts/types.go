@@ -31,12 +31,15 @@ const (
 	pgxLock
 	giveUp  // of a library that has retried
 	forbids // a library's marker of errors that must not be retried
-	textual // has a text that says what it is
+	textual // consists of a text, like those of errors.New
+	sentinel
 	overtime
 
 	withStatus // has a field for an HTTP status
 	ownNumber  // has a field that may be an HTTP status, or a number of its own
 	sdkStatus  // of an SDK that repeats requests after 409
+	kubernetesStatus
+	ociStatus
 	vaultStatus
 	oauthStatus
 	googleStatus
@@ -89,8 +92,8 @@ var knownTypes = [...]struct {
 
 	{sdkStatus, "StatusCode", "apierror.Error"}, // of OpenAI, Anthropic and other generated SDKs
 	{sdkStatus, "HTTPStatusCode", "stripe.Error"},
-	{sdkStatus, "StatusCode", "common.servicefailure"}, // of OCI
-	{sdkStatus, "Code", "shared.ArangoError"},          // a conflict of transactions
+	{ociStatus, "StatusCode", "common.servicefailure"},
+	{sdkStatus, "Code", "shared.ArangoError"}, // a conflict of transactions
 	{vaultStatus, "StatusCode", "api.ResponseError"},
 	{oauthStatus, "Response.StatusCode", "oauth2.RetrieveError"},
 	{googleStatus, "Code", "googleapi.Error"},
@@ -99,11 +102,11 @@ var knownTypes = [...]struct {
 	{withStatus, "Status", "elastic.Error types.ElasticsearchError opensearch.StructError opensearch.StringError client.TwilioRestError gowebdav.StatusError"},
 	{forbids, "", "backoff.PermanentError backoff.permanent retry.unrecoverableError reconcile.terminalError certmagic.ErrNoRetry"},
 	{textual, "msg", "errors.fundamental"}, // of pkg/errors
-	{withStatus, "ErrStatus.Code", kubernetesError},
+	{sentinel, "", "jetstream.jsError"},
+	{kubernetesStatus, "ErrStatus.Code", kubernetesError},
 	{withStatus, "Status.Code", "errors.Error"}, // of Kratos
 	{withCode, "code", "twirp.twerr"},
 	{withCode, "Err", "slack.SlackErrorResponse"},
-	{withCode, "message", "jetstream.jsError"},
 	{withCode, "Condition", "encoding.Error"}, // of go-amqp
 	{redisReply, "", "redis.Error rueidis.RedisError valkey.ValkeyError internal.RedisError"},
 
@@ -123,11 +126,18 @@ var knownTypes = [...]struct {
 	{thriftError, "typeId", "thrift.tProtocolException"},
 }
 
+// permanentTypes lists types that are permanent if nothing else is known: those of
+// containerd/errdefs 1.0, of Docker before, and of Temporal's api 1.63 without a status.
+const permanentTypes = "errdefs.errNotFound errdefs.errAlreadyExists errdefs.errInvalidArgument errdefs.errInvalidParameter errdefs.errPermissionDenied " +
+	"errdefs.errForbidden errdefs.errUnauthorized errdefs.errFailedPrecondition errdefs.errOutOfRange errdefs.errNotImplemented " +
+	"serviceerror.NotFound serviceerror.NamespaceNotFound serviceerror.AlreadyExists serviceerror.NamespaceAlreadyExists serviceerror.InvalidArgument " +
+	"serviceerror.PermissionDenied serviceerror.FailedPrecondition serviceerror.Unimplemented"
+
 // A typeInfo is what is known about a type.
 type typeInfo struct {
 	origin
 	field string // for the status, number or code
-	named Class  // according to its name, if nothing else is known
+	named Class  // according to its name; permanent only if nothing else is known
 	hint  string // the field for the wait that it asks for
 
 	message bool // it has a field Message, as most responses of an API
@@ -185,9 +195,12 @@ func describe(t reflect.Type) *typeInfo {
 	if path == "fmt" || path == "errors" {
 		return new(typeInfo)
 	}
-	info := &typeInfo{named: ofWord(typeWord(t.Name()))}
-	if info.named == Permanent && !strings.Contains(path, "/errdefs") && !strings.Contains(path, "go.temporal.io/") {
-		info.named = Unknown // another library may mean something else
+	info := new(typeInfo)
+	switch {
+	case hasWord(permanentTypes, t.String()):
+		info.named = Permanent
+	case ofWord(typeWord(t.Name())) == Throttled:
+		info.named = Throttled
 	}
 	switch t.Kind() {
 	case reflect.Struct:
@@ -245,8 +258,6 @@ var knownFields = [...]struct {
 }{
 	{cassandraError, "errorFrame", "gocql.errorFrame", "errorFrame.code"},
 	{rpcError, "st", "*status.Status", "st.s.Code"}, // of Temporal
-	{textual, "ErrorMessage", "string", "ErrorMessage"},
-	{textual, "error", "string", "error"}, // the status of a GenericOpenAPIError
 	{withState, "SQLState", "string", "SQLState"},
 	{mysqlError, "SQLState", "[5]uint8", "Number"}, // of go-sql-driver/mysql
 	{withCode, "Code", "string", "Code"},
@@ -306,6 +317,10 @@ func (f *Facts) readType(err error, info *typeInfo) Kind {
 		}
 	case textual:
 		c, _ := ofText(text(reflect.ValueOf(err), info.field))
+		f.Fallback = max(f.Fallback, c)
+	case sentinel:
+		text, _ := Guarded(err.Error)
+		c, _ := ofText(text)
 		f.Fallback = max(f.Fallback, c)
 	case cancellation:
 		f.cancel()
@@ -395,18 +410,17 @@ func (info *typeInfo) classOf(v reflect.Value) (c Class, unrepeatable bool) {
 	number := number(v, info.field)
 	switch info.origin {
 	case withStatus, ownNumber:
-		c = ofStatus(number)
-		switch code := text(v, "Code"); {
+		code := text(v, "Code")
+		c = ofResponse(number, code)
+		switch {
 		case c != Permanent:
 		case info.origin == ownNumber:
 			c = Unknown
-		case ofWord(codeWord(code)) == Throttled: // some clouds throttle with status 400
-			c = Throttled
 		case hasWord(expiredCodes, code):
 			c = Transient
 		}
 		return c, false
-	case sdkStatus, vaultStatus, oauthStatus, googleStatus:
+	case sdkStatus, kubernetesStatus, ociStatus, vaultStatus, oauthStatus, googleStatus:
 		return ofServiceStatus(info.origin, number, v), false
 	case withState:
 		r := replyOfSQLState(text(v, info.field), v)

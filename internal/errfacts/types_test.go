@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"reflect"
 	"testing"
@@ -48,19 +49,23 @@ func TestHalfBuilt(t *testing.T) {
 
 var notFound = struct{ StatusCode int }{404}
 
-func TestOfPlain(t *testing.T) {
-	for text, want := range map[string]Class{"flaky": Unknown, "key not found": Permanent, "driver: bad connection": Transient} {
-		c, _, ok := OfPlain(errors.New(text))
-		assert.True(t, ok, text)
-		assert.Equal(t, want, c, text)
-	}
-	_, unrepeatable, _ := OfPlain(errors.New("invalid connection"))
-	assert.True(t, unrepeatable)
-	for _, err := range []error{nil, io.EOF, io.ErrUnexpectedEOF, context.Canceled, fmt.Errorf("%w", io.EOF)} {
-		_, _, ok := OfPlain(err)
-		assert.False(t, ok, "%v", err)
+// TestVariables: variables of the standard library are recognized by identity, alone and
+// within others, and errors with their text are not.
+func TestVariables(t *testing.T) {
+	for err, want := range map[error]Class{
+		io.EOF: Transient, io.ErrUnexpectedEOF: Transient, context.Canceled: Permanent, context.DeadlineExceeded: TimedOut,
+		fs.ErrNotExist: Permanent, fs.ErrExist: Permanent, fs.ErrPermission: Permanent, fs.ErrClosed: Permanent, fs.ErrInvalid: Permanent,
+		errors.ErrUnsupported: Permanent,
+	} {
+		for _, wrapped := range []error{err, fmt.Errorf("outer: %w", err), errors.Join(errors.New("other"), err)} {
+			c, _ := Classify(wrapped, nil)
+			assert.Equal(t, want, c, "%v", wrapped)
+		}
+		c, _ := Classify(errors.New(err.Error()), nil)
+		assert.Equal(t, Unknown, c, "text of %v", err)
 	}
 }
+
 func TestPanickingMethods(t *testing.T) {
 	f := Read(panicking{})
 	assert.Equal(t, Transient, f.Class)
@@ -99,12 +104,11 @@ type withField struct {
 func (e *withField) Error() string { return e.Text }
 
 type (
-	ownCode      struct{ Code int }
-	ownStatus    struct{ Status int32 }
-	httpCode     struct{ StatusCode int }
-	messageError struct{ ErrorMessage string }
-	response     struct{ raw *http.Response }
-	apiCode      struct {
+	ownCode   struct{ Code int }
+	ownStatus struct{ Status int32 }
+	httpCode  struct{ StatusCode int }
+	response  struct{ raw *http.Response }
+	apiCode   struct {
 		Code    int
 		Message string
 	}
@@ -118,7 +122,6 @@ type (
 func (ownCode) Error() string       { return "own code" }
 func (ownStatus) Error() string     { return "own status" }
 func (httpCode) Error() string      { return "status" }
-func (messageError) Error() string  { return "status" }
 func (response) Error() string      { return "response" }
 func (apiCode) Error() string       { return "code" }
 func (cloudError) Error() string    { return "code" }
@@ -142,7 +145,9 @@ func TestOwnNumbers(t *testing.T) {
 		{cloudError{"InvalidParameter", 400}, Permanent},
 		{cloudError{"RequestExpired", 403}, Transient},
 		{cloudError{"RequestTimeTooSkewed", 403}, Transient},
-		{messageError{"404 Not Found"}, Permanent},
+		{cloudError{"RequestTimeout", 400}, TimedOut},
+		{cloudError{"SlowDown", 400}, Throttled},
+		{cloudError{"Conflict", 409}, Permanent}, // minio-go's, which does not retry it
 		{ownStatus{404}, Unknown},
 		{ownStatus{503}, Transient},
 		{httpCode{404}, Permanent},

@@ -2,8 +2,8 @@ package errfacts
 
 import "strings"
 
-// Words in the names of error types (after removing Err and Error) and in the codes of
-// services, in lower case and without underscores, hyphens and spaces.
+// Words in the codes of services, in lower case and without underscores, hyphens and spaces.
+// Those of throttling also count in the names of error types, without Err and Error.
 const (
 	permanentWords = "keyexists permissiondenied accessdenied unauthorized unauthenticated notauthed " +
 		"unauthorizedaccess unauthorizedoperation unauthorizedclient authfailure authentication authorization forbidden " +
@@ -15,6 +15,7 @@ const (
 	timeoutWords   = "deadlineexceeded timeout requesttimeout"
 	transientWords = "authorizationpending temporarilyunavailable conflict locked unavailable aborted internal internalerror"
 	canceledWords  = "canceled cancelled"
+	conflictWords  = "concurrentmodification operationaborted"
 )
 
 // expiredCodes lists the codes after which aws-sdk-go v1, minio-go and the clients of Baidu

@@ -1,20 +1,13 @@
 package compat
 
 import (
-	"bufio"
-	"fmt"
-	"net"
 	"testing"
 
 	"github.com/Azure/go-amqp"
 	"github.com/IBM/sarama"
-	"github.com/beanstalkd/go-beanstalk"
 	coder "github.com/coder/websocket"
 	"github.com/eclipse/paho.golang/autopaho"
 	"github.com/eclipse/paho.golang/paho"
-	mqtt "github.com/eclipse/paho.mqtt.golang"
-	"github.com/eclipse/paho.mqtt.golang/packets"
-	"github.com/gobackoff/retry"
 	gorilla "github.com/gorilla/websocket"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -60,7 +53,6 @@ func franzFaults(*testing.T) []fault {
 		{name: "10 MESSAGE_TOO_LARGE", err: kerr.MessageTooLarge, class: permanent},
 		{name: "29 TOPIC_AUTHORIZATION_FAILED", err: kerr.TopicAuthorizationFailed, class: permanent},
 		{name: "90 PRODUCER_FENCED", err: kerr.ProducerFenced, class: permanent},
-		{name: "`kgo.ErrRecordRetries`", err: kgo.ErrRecordRetries, class: permanent},
 		{name: "`kgo.ErrMaxBuffered`", err: kgo.ErrMaxBuffered, class: throttled, known: true},
 	}
 }
@@ -145,7 +137,6 @@ func nsqFaults(*testing.T) []fault {
 		{name: "E_UNAUTHORIZED", err: nsq.ErrProtocol{Reason: "E_UNAUTHORIZED AUTH failed for PUB"}, class: permanent, known: true},
 		{name: "E_PUB_FAILED", err: nsq.ErrProtocol{Reason: "E_PUB_FAILED PUB failed exiting"}, class: transient, known: true},
 		{name: "`ErrIdentify`", err: nsq.ErrIdentify{Reason: "E_BAD_BODY"}, class: permanent, known: true},
-		{name: "`ErrOverMaxInFlight`", err: nsq.ErrOverMaxInFlight, class: permanent, known: true},
 		{name: "`ErrNotConnected`", err: nsq.ErrNotConnected, class: unknown},
 	}
 }
@@ -153,36 +144,9 @@ func nsqFaults(*testing.T) []fault {
 func mqttFaults(*testing.T) []fault {
 	connack := func(code byte) error { return &autopaho.ConnackError{ReasonCode: code} }
 	return []fault{
-		{name: "3.1.1: `ErrorRefusedBadUsernameOrPassword`", err: packets.ErrorRefusedBadUsernameOrPassword, class: permanent, known: true},
-		{name: "3.1.1: `ErrorRefusedServerUnavailable`", err: packets.ErrorRefusedServerUnavailable, class: unknown},
-		{name: "3.1.1: `ErrInvalidQos`", err: mqtt.ErrInvalidQos, class: permanent, known: true},
-		{name: "3.1.1: `ErrNotConnected`", err: mqtt.ErrNotConnected, class: unknown},
-		{name: "5: CONNACK 135, not authorized", err: connack(135), class: permanent, known: true},
-		{name: "5: CONNACK 136, unavailable", err: connack(136), class: unknown},
-		{name: "5: CONNACK 151, quota exceeded", err: connack(151), class: throttled, known: true},
-		{name: "5: `ErrNetworkErrorAfterStored`", err: paho.ErrNetworkErrorAfterStored, class: transient, unrepeatable: true, known: true},
+		{name: "CONNACK 135, not authorized", err: connack(135), class: permanent, known: true},
+		{name: "CONNACK 136, unavailable", err: connack(136), class: unknown},
+		{name: "CONNACK 151, quota exceeded", err: connack(151), class: throttled, known: true},
+		{name: "`ErrNetworkErrorAfterStored`", err: paho.ErrNetworkErrorAfterStored, class: transient, unrepeatable: true, known: true},
 	}
-}
-
-// beanstalkFaults has the errors of a scripted server's responses.
-func beanstalkFaults(*testing.T) []fault {
-	var faults []fault
-	for response, class := range map[string]retry.Class{
-		"NOT_FOUND": permanent, "BAD_FORMAT": permanent, "UNKNOWN_COMMAND": permanent, "JOB_TOO_BIG": permanent,
-		"INTERNAL_ERROR": unknown, "OUT_OF_MEMORY": unknown, "DRAINING": unknown, "TIMED_OUT": unknown,
-	} {
-		ours, theirs := net.Pipe()
-		go func() {
-			defer theirs.Close()
-			if bufio.NewScanner(theirs).Scan() {
-				fmt.Fprintf(theirs, "%s\r\n", response)
-			}
-		}()
-		conn := beanstalk.NewConn(ours)
-		_, err := conn.Peek(1)
-		conn.Close()
-		byText := response == "BAD_FORMAT" || response == "UNKNOWN_COMMAND"
-		faults = append(faults, fault{name: response, err: err, class: class, known: byText})
-	}
-	return sorted(faults)
 }

@@ -160,7 +160,7 @@ func kubernetesFaults(*testing.T) []fault {
 		{name: "Forbidden", err: apierrors.NewForbidden(pods, "pod", failed), class: permanent},
 		{name: "NotFound", err: apierrors.NewNotFound(pods, "pod"), class: permanent},
 		{name: "AlreadyExists", err: apierrors.NewAlreadyExists(pods, "pod"), class: permanent},
-		{name: "Conflict", err: apierrors.NewConflict(pods, "pod", failed), class: permanent},
+		{name: "Conflict", err: apierrors.NewConflict(pods, "pod", failed), class: transient},
 		{name: "Gone", err: apierrors.NewResourceExpired("old"), class: permanent},
 		{name: "TooManyRequests", err: apierrors.NewTooManyRequests("later", 7), class: throttled, hint: 7 * time.Second},
 		{name: "InternalError", err: apierrors.NewInternalError(failed), class: transient},

@@ -125,12 +125,16 @@ func tailscaleFaults(t *testing.T) []fault {
 }
 
 func lineFaults(t *testing.T) []fault {
-	return namedStatuses(t, true, func(url string) error {
-		client, err := messaging_api.NewMessagingApiAPI("token", messaging_api.WithEndpoint(url))
+	get := func(status int) error {
+		client, err := messaging_api.NewMessagingApiAPI("token", messaging_api.WithEndpoint(respond(t, status, `{"message":"no"}`)))
 		require.NoError(t, err)
 		_, err = client.GetProfile("x")
 		return err
-	})
+	}
+	return []fault{
+		{name: "429", err: get(429), class: throttled, known: true},
+		{name: "404", err: get(404), class: unknown},
+	}
 }
 
 func spotifyFaults(t *testing.T) []fault {
@@ -142,8 +146,7 @@ func spotifyFaults(t *testing.T) []fault {
 		{name: "404", err: get(404, `{"error":{"status":404,"message":"no"}}`), class: permanent},
 		{name: "429", err: get(429, `{"error":{"status":429,"message":"no"}}`), class: throttled},
 		{name: "503", err: get(503, `{"error":{"status":503,"message":"no"}}`), class: transient},
-		{name: "403 without a body", err: get(403, ""), class: permanent, known: true},
-		{name: "502 without a body", err: get(502, ""), class: transient, known: true},
+		{name: "403 without a body", err: get(403, ""), class: unknown},
 	}
 }
 
@@ -156,8 +159,7 @@ func resendFaults(t *testing.T) []fault {
 	}
 	return []fault{
 		{name: "429", err: get(429, "no", "Retry-After", "7"), class: throttled, hint: 7 * time.Second},
-		{name: "403", err: get(403, "API key is invalid"), class: permanent, known: true},
-		{name: "404", err: get(404, "Email not found"), class: permanent, known: true},
+		{name: "403", err: get(403, "API key is invalid"), class: unknown},
 		{name: "500", err: get(500, "Internal server error"), class: unknown},
 	}
 }
@@ -233,7 +235,7 @@ func prometheusFaults(t *testing.T) []fault {
 
 func jujuFaults(*testing.T) []fault {
 	return []fault{
-		{name: "`NotFoundf`", err: errors.NotFoundf("model"), class: permanent},
+		{name: "`NotFoundf`", err: errors.NotFoundf("model"), class: permanent, known: true},
 		{name: "`NotValidf`", err: errors.NotValidf("name"), class: permanent, known: true},
 		{name: "`NewForbidden`", err: errors.NewForbidden(nil, "no"), class: permanent, known: true},
 		{name: "`Timeoutf`", err: errors.Timeoutf("waiting"), class: timeout, known: true},

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -295,11 +294,11 @@ func countingServer(t *testing.T) (url string, requests *atomic.Int64) {
 	return server.URL, requests
 }
 
-// TestLayers counts the requests of an operation that retries and is retried.
+// TestLayers counts the requests of an operation that retries and is retried. docs/errors.md
+// has the remedy.
 func TestLayers(t *testing.T) {
 	url, requests := countingServer(t)
-	var table strings.Builder
-	table.WriteString("| inner call | requests | with `retry.Transient` | how to have one layer |\n|---|---|---|---|\n")
+	page := errorsPage(t)
 	for _, inner := range layers {
 		outer := func(mark func(error) error) int64 {
 			requests.Store(0)
@@ -310,16 +309,14 @@ func TestLayers(t *testing.T) {
 		made, marked := outer(func(err error) error { return err }), outer(retry.Transient)
 		assert.EqualValues(t, inner.requests, made, inner.name)
 		assert.GreaterOrEqual(t, marked, made, inner.name)
-		fmt.Fprintf(&table, "| %s | %d | %d | %s |\n", inner.name, made, marked, inner.remedy)
+		assert.Contains(t, page, inner.remedy, inner.name)
 	}
-	checkPage(t, "layers", table.String())
 }
 
 // TestOuterLayers counts the requests of a call of ours within another library's loop.
 func TestOuterLayers(t *testing.T) {
 	url, requests := countingServer(t)
-	var table strings.Builder
-	table.WriteString("| outer loop | requests | with the remedy | how to have one layer |\n|---|---|---|---|\n")
+	page := errorsPage(t)
 	gaveUp := func(err error) bool {
 		_, ok := errors.AsType[*retry.Error](err)
 		return ok
@@ -340,7 +337,6 @@ func TestOuterLayers(t *testing.T) {
 		plain, remedied := made(false), made(true)
 		assert.EqualValues(t, outer.requests, plain, outer.name)
 		assert.EqualValues(t, attempts, remedied, outer.name)
-		fmt.Fprintf(&table, "| %s | %d | %d | %s |\n", outer.name, plain, remedied, outer.remedy)
+		assert.Contains(t, page, outer.remedy, outer.name)
 	}
-	checkPage(t, "outer", table.String())
 }

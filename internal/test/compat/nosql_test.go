@@ -122,13 +122,7 @@ func gocqlFaults(*testing.T) []fault {
 		return err
 	}
 	return []fault{
-		{name: "`ErrNotFound`", err: gocql.ErrNotFound, class: permanent},
-		{name: "`ErrNoKeyspace`", err: gocql.ErrNoKeyspace, class: permanent, known: true},
-		{name: "`ErrUseStmt`", err: gocql.ErrUseStmt, class: permanent, known: true},
-		{name: "`ErrSessionClosed`", err: gocql.ErrSessionClosed, class: permanent, known: true},
 		{name: "`MarshalError`", err: marshal(gocql.TypeInt, "x"), class: permanent, known: true},
 		{name: "`ErrNoConnections`", err: gocql.ErrNoConnections, class: unknown},
-		{name: "`ErrTimeoutNoResponse`", err: gocql.ErrTimeoutNoResponse, class: unknown},
-		{name: "`ErrNoStreams`", err: gocql.ErrNoStreams, class: unknown},
 	}
 }

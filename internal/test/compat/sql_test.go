@@ -19,7 +19,6 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	_ "github.com/ncruces/go-sqlite3/embed"
 	"github.com/stretchr/testify/require"
-	"gorm.io/gorm"
 	_ "modernc.org/sqlite"
 
 	"github.com/gobackoff/retry"
@@ -250,25 +249,9 @@ func ncrucesFaults(t *testing.T) []fault {
 	})
 }
 
-func gormFaults(*testing.T) []fault {
-	return []fault{
-		{name: "`ErrRecordNotFound`", err: gorm.ErrRecordNotFound, class: permanent},
-		{name: "`ErrDuplicatedKey`", err: gorm.ErrDuplicatedKey, class: permanent},
-		{name: "`ErrForeignKeyViolated`", err: gorm.ErrForeignKeyViolated, class: permanent},
-		{name: "`ErrInvalidTransaction`", err: gorm.ErrInvalidTransaction, class: permanent, known: true},
-		{name: "`ErrMissingWhereClause`", err: gorm.ErrMissingWhereClause, class: permanent, known: true},
-		{name: "`ErrPrimaryKeyRequired`", err: gorm.ErrPrimaryKeyRequired, class: permanent, known: true},
-		{name: "`ErrInvalidField`", err: gorm.ErrInvalidField, class: permanent, known: true},
-	}
-}
-
 func migrateFaults(*testing.T) []fault {
 	return []fault{
-		{name: "`ErrNoChange`", err: migrate.ErrNoChange, class: permanent, known: true},
 		{name: "`ErrDirty`", err: migrate.ErrDirty{Version: 3}, class: permanent, known: true},
 		{name: "`ErrShortLimit`", err: migrate.ErrShortLimit{Short: 1}, class: permanent, known: true},
-		{name: "`ErrInvalidVersion`", err: migrate.ErrInvalidVersion, class: permanent, known: true},
-		{name: "`ErrLocked`", err: migrate.ErrLocked, class: transient, known: true},
-		{name: "`ErrLockTimeout`", err: migrate.ErrLockTimeout, class: timeout, known: true},
 	}
 }

@@ -26,7 +26,6 @@ import (
 
 	avast "github.com/avast/retry-go/v5"
 	"github.com/cenkalti/backoff/v7"
-	"github.com/hibiken/asynq"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/temporal"
 )
@@ -163,14 +162,5 @@ func markerFaults(*testing.T) []fault {
 		{name: "`backoff.Permanent` of cenkalti", err: backoff.Permanent(busy), class: permanent},
 		{name: "`retry.Unrecoverable` of avast", err: avast.Unrecoverable(busy), class: permanent},
 		{name: "`temporal.NewNonRetryableApplicationError`", err: temporal.NewNonRetryableApplicationError("x", "type", busy), class: permanent},
-	}
-}
-
-func asynqFaults(*testing.T) []fault {
-	return []fault{
-		{name: "`ErrTaskNotFound`", err: asynq.ErrTaskNotFound, class: permanent},
-		{name: "`ErrDuplicateTask`", err: asynq.ErrDuplicateTask, class: permanent},
-		{name: "`ErrTaskIDConflict`", err: asynq.ErrTaskIDConflict, class: permanent},
-		{name: "`ErrLeaseExpired`", err: asynq.ErrLeaseExpired, class: unknown},
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/bradfitz/gomemcache/memcache"
 	"github.com/bsm/redislock"
-	"github.com/dgraph-io/badger/v4"
 	"github.com/go-redsync/redsync/v4"
 	"github.com/go-zookeeper/zk"
 	redigo "github.com/gomodule/redigo/redis"
@@ -24,7 +23,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/syndtr/goleveldb/leveldb"
 	"github.com/syndtr/goleveldb/leveldb/storage"
-	"github.com/tidwall/buntdb"
 	"go.etcd.io/bbolt"
 	bbolterrors "go.etcd.io/bbolt/errors"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -83,7 +81,6 @@ func memcacheFaults(t *testing.T) []fault {
 	}
 	return []fault{
 		{name: "`ErrCacheMiss`", err: get("missing"), class: permanent},
-		{name: "`ErrMalformedKey`", err: get(strings.Repeat("k", 251)), class: permanent},
 		{name: "`ErrNoServers`", err: memcache.ErrNoServers, class: unknown},
 		{name: "server error", err: get("busy"), class: unknown},
 		{name: "connection refused", err: memcache.New("127.0.0.1:1").Ping(), class: transient},
@@ -177,18 +174,9 @@ func oracleFaults(*testing.T) []fault {
 }
 
 func embeddedFaults(t *testing.T) []fault {
-	db, err := badger.Open(badger.DefaultOptions("").WithInMemory(true).WithLogger(nil))
-	require.NoError(t, err)
-	defer db.Close()
-	missing := db.View(func(txn *badger.Txn) error {
-		_, err := txn.Get([]byte("missing"))
-		return err
-	})
 	file := filepath.Join(t.TempDir(), "missing", "bolt.db")
 	_, open := bbolt.Open(file, 0o600, nil)
 	return []fault{
-		{name: "badger, `ErrConflict`", err: badger.ErrConflict, class: unknown},
-		{name: "badger, `ErrKeyNotFound`", err: missing, class: permanent},
 		{name: "bbolt, no such folder", err: open, class: permanent},
 		{name: "bbolt, `ErrTimeout`", err: bbolterrors.ErrTimeout, class: unknown},
 		{name: "raft, `ErrNotLeader`", err: raft.ErrNotLeader, class: unknown},
@@ -220,25 +208,5 @@ func levelFaults(t *testing.T) []fault {
 		{name: "`leveldb.ErrNotFound`", err: missing, class: permanent},
 		{name: "`leveldb.ErrReadOnly`", err: readOnly, class: permanent, known: true},
 		{name: "`leveldb.ErrClosed`", err: closed, class: permanent, known: true},
-	}
-}
-
-func buntFaults(t *testing.T) []fault {
-	db, err := buntdb.Open(":memory:")
-	require.NoError(t, err)
-	missing := db.View(func(tx *buntdb.Tx) error {
-		_, err := tx.Get("key")
-		return err
-	})
-	readOnly := db.View(func(tx *buntdb.Tx) error {
-		_, _, err := tx.Set("key", "value", nil)
-		return err
-	})
-	require.NoError(t, db.Close())
-	return []fault{
-		{name: "`ErrNotFound`", err: missing, class: permanent},
-		{name: "`ErrTxNotWritable`", err: readOnly, class: permanent, known: true},
-		{name: "`ErrDatabaseClosed`", err: db.Close(), class: permanent, known: true},
-		{name: "`ErrShrinkInProcess`", err: buntdb.ErrShrinkInProcess, class: unknown},
 	}
 }
