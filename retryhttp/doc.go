@@ -19,7 +19,8 @@
 // First, the request is safe to execute twice, or it was certainly not processed:
 //
 //	GET HEAD OPTIONS TRACE PUT DELETE QUERY    retried
-//	with an Idempotency-Key header             retried
+//	with an Idempotency-Key header, the
+//	caller's or the Transport's                retried
 //	other requests, such as POST:
 //	    421, 425, 429, and equivalents of 429  retried
 //	    no connection (dial, DNS, proxy, TLS)  retried

@@ -11,6 +11,10 @@ func IsIdempotent(req *http.Request) bool {
 	if isSafe(req.Method) || req.Method == http.MethodPut || req.Method == http.MethodDelete {
 		return true
 	}
+	return carriesKey(req)
+}
+
+func carriesKey(req *http.Request) bool {
 	return hasKey(req.Header, "Idempotency-Key") || hasKey(req.Header, "X-Idempotency-Key")
 }
 

@@ -77,7 +77,7 @@ func (e *StatusError) verdict() error {
 		return throttledError{e}
 	case status == http.StatusMisdirectedRequest,
 		status == http.StatusRequestEntityTooLarge && h.Get("Retry-After") != "", // RFC 9110, section 15.5.14
-		status == http.StatusConflict && h.Get("Stripe-Version") != "":           // a lock, or concurrent requests with the same key
+		isAtWork(e.Response):
 		return overridingError{e, true}
 	}
 	return e

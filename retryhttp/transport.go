@@ -42,6 +42,18 @@ type Transport struct {
 	// safe for concurrent use. If nil, IsIdempotent is used.
 	MayRepeat func(*http.Request) bool
 
+	// IdempotencyKey returns the Idempotency-Key of a request, or "" for none. It is called
+	// once per call, if the request is not idempotent and carries no key. All attempts,
+	// resends and hedged copies have the same key, and may be repeated, whatever MayRepeat
+	// reports; the caller's request is not changed. [RandomKey] makes keys, and
+	// [KeyForHosts] restricts a function to hosts. It must be safe for concurrent use.
+	//
+	// Set it only for servers that keep keys, as those of retrysql.Once do: one that ignores
+	// the key executes a request again. A 409 with Retry-After means that the server is
+	// still at work, and is retried. A key of more than 255 bytes, or with anything but
+	// printable ASCII without spaces, is an error that matches [retry.ErrInvalid].
+	IdempotencyKey func(*http.Request) string
+
 	// Unprocessed lists statuses, besides 421, 425, 429 and its equivalents, that this
 	// server sends only if it has not processed the request, so that any request may be
 	// retried if the Classifier finds the status retryable. 503 is not among them: proxies
@@ -137,13 +149,22 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !ok {
 		return t.base().RoundTrip(req)
 	}
+	keyed := false
+	if t.IdempotencyKey != nil {
+		original := req
+		var err error
+		if req, err = t.withKey(original); err != nil {
+			return nil, err
+		}
+		keyed = req != original
+	}
 	c := &call{Context: req.Context(), request: req, whole: req.Context().Value(readKey{}) != nil}
 	c.settings = settings{transport: t, host: to, policy: p, classifier: cmp.Or[retry.Classifier](p.Classifier, retry.DefaultClassifier{})}
 	c.policy.Classifier = c
 	if c.limit = p.AttemptTimeout; c.limit > 0 {
 		c.policy.AttemptTimeout = 0 // it would apply only until the headers arrive: see call.attempt
 	}
-	if c.mayRepeat = IsIdempotent(req); t.MayRepeat != nil {
+	if c.mayRepeat = IsIdempotent(req); t.MayRepeat != nil && !keyed {
 		c.mayRepeat = t.MayRepeat(req)
 	}
 	c.direct, _ = t.base().(*http.Transport)
