@@ -10,18 +10,17 @@
 // more than half of it has left, by the median time that its requests took:
 //
 //   - The shortest median so far is the handler's own time. If requests take half as long
-//     again plus Within, they wait for each other.
+//     again plus Within, they probably wait for each other.
 //   - While they do not, the limit only rises: to the number in progress at which they
 //     would begin to, by Little's law. If requests are refused although none waits, it
 //     doubles.
-//   - After two slow batches in a row, or a second in which requests come and none leaves,
-//     the limit falls to that number, but at least to a quarter of those in progress.
-//   - If at most half as many requests take as long as before, they were not waiting for
-//     each other: a slow dependency has become the handler's own time, and the limit
-//     rises again. Five seconds later, the Gate tests this again if it still refuses
-//     requests.
-//   - If none is admitted for five seconds, a request is admitted beyond the limit: those
-//     in progress may hang.
+//   - After two slow batches in a row, or if requests come and none leaves for a while, the
+//     limit falls to that number, but at least to a quarter of those in progress.
+//   - If at most half as many requests then take about as long, they did not wait: a slow
+//     dependency has become the handler's own time, and the limit returns. If twice as
+//     many later take twice as long, they do wait, and that time is forgotten.
+//   - Requests that stay much longer than others do not count: they may be streams, slow
+//     uploads, or hang.
 //
 // docs/overload.md contains measurements, and cases in which a Gate does not help.
 package admit

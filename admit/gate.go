@@ -46,6 +46,8 @@ type Caller struct {
 // A Ticket is the admission of one request. Pass it to [Gate.Leave] exactly once.
 type Ticket struct {
 	admitted time.Duration // when
+	inFlight int           // requests, this one included
+	period   uint64
 	batch    uint64
 }
 
@@ -70,15 +72,14 @@ func (g *Gate) Enter(c Caller) (Ticket, error) {
 	g.mu.Lock()
 	now := g.now()
 	g.limiter.begin(g.Within, now)
-	if !g.limiter.watch(now, g.inFlight) && g.inFlight >= g.limiter.room(c) {
+	if g.limiter.full(c) {
 		g.refused++
-		g.limiter.refused = true
 		g.mu.Unlock()
 		return Ticket{}, g.refuse()
 	}
 	g.inFlight++
 	g.admitted++
-	t := Ticket{now, g.limiter.admit(now, g.inFlight)}
+	t := g.limiter.admit(now)
 	g.mu.Unlock()
 	return t, nil
 }
@@ -99,7 +100,7 @@ func (g *Gate) refuse() Refused {
 func (g *Gate) Leave(t Ticket) {
 	g.mu.Lock()
 	g.inFlight--
-	g.limiter.leave(t, g.now(), g.inFlight)
+	g.limiter.leave(t, g.now())
 	g.mu.Unlock()
 }
 
@@ -118,7 +119,7 @@ func (g *Gate) Stats() Stats {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	l := &g.limiter
-	return Stats{cmp.Or(l.limit, initialLimit), g.inFlight, g.admitted, g.refused, l.own, l.rate}
+	return Stats{cmp.Or(l.limit, initialLimit), g.inFlight, g.admitted, g.refused, l.own(), l.rate}
 }
 
 var epoch = time.Now()

@@ -79,7 +79,7 @@ func TestInvitedClients(t *testing.T) {
 // measured shares of calls that succeed are 83 and 66 %.
 func TestInvitedTooLate(t *testing.T) {
 	late := func(budgets *retryhttp.PerHost) (out overload.Outcome) {
-		l := overload.Load{Slots: 40, Service: always(100 * time.Millisecond), Rate: 320, Length: 40 * time.Second, Timeout: time.Second}
+		l := overload.Load{Slots: 40, Service: constant(100 * ms), Rate: 320, Length: 40 * time.Second, Timeout: time.Second}
 		stall(4 * time.Second)(&l)
 		l.Client = func(base http.RoundTripper, l overload.Load) *http.Client {
 			return &http.Client{Transport: &retryhttp.Transport{

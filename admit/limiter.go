@@ -2,6 +2,7 @@ package admit
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 )
@@ -10,34 +11,41 @@ import (
 type limiter struct {
 	within time.Duration // 0 before first use
 	limit  float64       // number of requests in progress
-	own    time.Duration // the handler's own time; 0: unknown
-	least  time.Duration // the shortest median so far
+	least  time.Duration // the shortest median so far; 0: unknown
+	proven time.Duration // a longer one, although no request waited; 0: none
+	seen   time.Duration // when requests last took at least half of proven
+	median time.Duration // of the last batch, or how long requests in progress will take
 	rate   float64
 
-	suspect  bool          // the last batch was slow, and no cut preceded it
-	cut      cut           // the first of the cuts since a batch was not slow
-	risen    time.Duration // when own last rose; 0: never
-	lastCame time.Duration // when a request was admitted
-	came     int           // requests admitted since one left
-	since    time.Duration // when the first of them was
+	suspect bool  // the last batch was slow, and no cut preceded it
+	cut     point // the slowest batch since the first cut; without a median while none leaves
+	low     point // the slow batch with the fewest requests in progress
+
+	came  int           // requests admitted since one left
+	since time.Duration // when the first of them was
+
+	period  uint64
+	started time.Duration // when the period did
+	recent  [periods]int  // requests in progress by the period of their admission, latest first
 
 	batch
 }
 
-type cut struct {
-	limit  float64       // before the cut; 0: none
-	median time.Duration // the time that requests took
-	number float64       // of requests in progress at their admission
+// point is what a batch tells about a number of requests in progress.
+type point struct {
+	limit  float64 // before; 0: no point
+	median time.Duration
+	number float64 // of requests in progress at the admissions
 }
 
 // batch is a sample of requests that were admitted one after the other.
 type batch struct {
 	id       uint64
-	began    time.Duration // the first admission, or before it, the end of the last batch
-	admitted int
-	inFlight int // sum over the admissions
+	began    time.Duration // the first admission, or the end of the last batch
+	admitted int           // without those that have stayed for long
 	done     int
 	took     [batchSize]time.Duration
+	inFlight int  // sum over the admissions of those done
 	left     int  // requests, of this batch or not
 	refused  bool // any request since began
 }
@@ -47,15 +55,35 @@ const (
 	fewest       = 5 // requests in a judged batch
 	fewestInTest = 15
 	initialLimit = 64
-	maxLimit     = 1e6
-	patient      = 25 // times within: to trust a risen own time, or to wait for a request to leave
+	counted      = 2 // periods whose requests count against the limit
+	periods      = 4 // periods whose requests may have delayed others
 )
 
+// begin forgets what is over.
 func (l *limiter) begin(within, now time.Duration) {
 	if l.within == 0 {
 		l.within, l.limit = cmp.Or(max(0, within), 200*time.Millisecond), cmp.Or(l.limit, initialLimit)
-		l.lastCame = now
+		l.started = now
 		l.next(now)
+	}
+	if now-l.seen > 10*l.proven+300*l.within {
+		l.proven = 0
+	}
+	if l.came >= fewest && l.cut.limit == 0 && l.least > 0 && now-l.since > l.long() {
+		l.cut = point{limit: l.limit, number: float64(l.inProgress(periods))}
+		l.reduce(0)
+	}
+	if now-l.started > l.long() {
+		l.started = now
+		l.period++
+		copy(l.recent[1:], l.recent[:])
+		l.recent[0] = 0
+		if now-l.began > 2*l.long() && !l.stopped() {
+			l.admitted, l.began = l.done, now
+			if l.done >= fewest {
+				l.judge(now)
+			}
+		}
 	}
 }
 
@@ -64,125 +92,155 @@ func (l *limiter) next(now time.Duration) {
 }
 
 // allowed returns the time above which requests wait for each other.
-func (l *limiter) allowed() time.Duration { return l.own*3/2 + l.within }
+func (l *limiter) allowed(own time.Duration) time.Duration { return own*3/2 + l.within }
 
-// room returns the number in progress at which a request is refused.
-func (l *limiter) room(c Caller) int {
+func (l *limiter) longest() time.Duration { return max(l.least, l.proven) }
+
+// own returns the handler's own time.
+func (l *limiter) own() time.Duration { return min(l.longest(), l.median) }
+
+// long returns the time after which a request may be a stream, or hang.
+func (l *limiter) long() time.Duration {
+	return max(l.allowed(l.longest()), l.median*3/2) + 2*l.within
+}
+
+// stopped reports whether no request has left since the limit was cut for that reason.
+func (l *limiter) stopped() bool { return l.cut.limit > 0 && l.cut.median == 0 }
+
+// inProgress returns the number of requests in progress that were admitted in the last
+// periods.
+func (l *limiter) inProgress(periods int) (n int) {
+	for _, m := range l.recent[:periods] {
+		n += m
+	}
+	return n
+}
+
+// full reports whether a request is to be refused.
+func (l *limiter) full(c Caller) bool {
 	limit := l.limit
 	if c.Share > 0 && c.Share < 1 {
 		limit *= c.Share
 	}
-	if c.Patience > 0 && l.own > 0 {
-		limit *= min(1, float64(c.Patience)*2/3/float64(l.allowed()))
+	if c.Patience > 0 && l.least > 0 {
+		limit *= min(1, float64(c.Patience)*2/3/float64(l.allowed(l.own())))
 	}
-	return int(max(1, limit))
+	if l.inProgress(counted) < int(max(1, limit)) {
+		return false
+	}
+	l.refused = true
+	return true
 }
 
-// admit returns the batch of a request, or 0.
-func (l *limiter) admit(now time.Duration, inFlight int) uint64 {
+func (l *limiter) admit(now time.Duration) Ticket {
 	if l.came == 0 {
 		l.since = now
 	}
-	l.lastCame = now
 	l.came++
-	if l.admitted == batchSize {
-		return 0
+	l.recent[0]++
+	t := Ticket{admitted: now, period: l.period, inFlight: l.inProgress(periods)}
+	if l.admitted < batchSize && !l.stopped() {
+		if l.admitted == 0 {
+			l.began = now
+		}
+		l.admitted++
+		t.batch = l.id
 	}
-	if l.admitted == 0 {
-		l.next(now)
-	}
-	l.admitted++
-	l.inFlight += inFlight
-	return l.id
+	return t
 }
 
-func (l *limiter) leave(t Ticket, now time.Duration, inFlight int) {
+func (l *limiter) leave(t Ticket, now time.Duration) {
+	if ago := l.period - t.period; ago < periods {
+		l.recent[ago]--
+	}
+	took := max(1, now-t.admitted)
+	switch {
+	case !l.stopped():
+	case took <= l.allowed(l.longest()):
+		l.limit, l.cut = l.cut.limit, point{} // those that stay do not delay others
+	default:
+		l.cut.median = now - l.since
+		l.next(now)
+	}
 	l.came = 0
 	l.left++
-	if t.batch == l.id {
-		l.took[l.done] = now - t.admitted
+	if t.batch == l.id && l.done < batchSize {
+		l.took[l.done] = took
 		l.done++
-		if l.complete(now - l.began) {
-			l.judge(now, inFlight)
-			l.next(now)
-		}
-	} else if l.left > 10*batchSize && now-l.began > patient*l.within {
-		l.next(now) // a batch of long streams
+		l.inFlight += t.inFlight
 	}
-}
-
-// complete reports whether more than half of the batch has left, so that its median is
-// known. A batch is larger while the effect of a cut is tested.
-func (l *limiter) complete(age time.Duration) bool {
-	need, overdue := fewest, 4*l.within
+	// More than half have left, so that the median is known.
+	need := fewest
 	if l.cut.limit > 0 {
-		need, overdue = fewestInTest, max(overdue, 3*l.cut.median)
+		need = fewestInTest
 	}
-	return 2*l.done > l.admitted && (l.done >= need && age >= l.within/4 || age > l.allowed()+overdue)
+	if l.done >= need && 2*l.done > l.admitted && now-l.began >= l.within/4 {
+		l.judge(now)
+	}
 }
 
-// watch cuts the limit if no request leaves for a while. It reports whether to admit a
-// request beyond the limit, because none was admitted for long: those in progress may be
-// streams, or hang, and say nothing about others.
-func (l *limiter) watch(now time.Duration, inFlight int) (beyond bool) {
-	if now-l.lastCame > patient*l.within {
-		l.limit, l.came = max(l.limit, float64(inFlight+1)), 0
-		return true
-	}
-	if l.came >= fewest && float64(inFlight) <= l.limit && l.own > 0 && now-l.since > l.allowed()+4*l.within {
-		l.reduce(0, inFlight)
-		l.next(now)
-	}
-	return false
-}
-
-// judge changes the limit according to the batch.
-func (l *limiter) judge(now time.Duration, inFlight int) {
+// judge changes the limit according to the batch, and begins the next.
+func (l *limiter) judge(now time.Duration) {
 	slices.Sort(l.took[:l.done])
-	median := max(1, l.took[l.admitted/2])
-	number := float64(l.inFlight) / float64(l.admitted)
+	median := l.took[min(l.done-1, l.admitted/2)]
+	number := float64(l.inFlight) / float64(l.done)
+	here := point{l.limit, median, number}
 	l.rate = float64(l.left) / max(1, now-l.began).Seconds()
-	l.learn(now, median)
-	allowed := l.allowed()
-	// The number in progress at which requests would take as long as they may.
-	target := number * float64(allowed) / float64(median)
+	l.median, l.least = median, min(cmp.Or(l.least, median), median)
+	if median > l.proven/2 {
+		l.seen = now
+	}
+	l.doubt(here)
+	allowed, usual := l.allowed(l.longest()), l.allowed(l.least)
+	// The number in progress at which requests would take as long as usual.
+	target := number * float64(usual) / float64(median)
 	switch {
 	case median <= allowed:
-		if l.refused && median <= l.own+l.within/2 {
-			target = max(target, 2*l.limit)
+		if l.refused && median <= allowed-l.within/2 {
+			target = 2 * l.limit
 		}
-		l.limit = min(max(l.limit, target), maxLimit)
-		l.suspect, l.cut = false, cut{}
+		l.limit = max(l.limit, min(target, 2*l.limit))
+		l.suspect, l.cut = false, point{}
 	case !l.suspect && l.cut.limit == 0:
 		l.suspect = true
-	case number <= l.cut.number/2 && median > l.cut.median*4/5:
-		// At most half as many requests take as long. The next batches test the opposite.
-		l.own, l.risen = median, now
-		l.limit = max(l.limit, min(l.cut.limit, 4*number))
-		l.suspect, l.cut = false, cut{}
+	case number <= 1 || number <= l.cut.number/2 && elasticity(l.cut, here) < 0.25:
+		// Far fewer requests take as long.
+		l.proven, l.seen = median, now
+		l.limit = max(l.limit, l.cut.limit)
+		l.suspect, l.cut = false, point{}
 	default:
-		if number > l.cut.number {
-			l.cut.median, l.cut.number = median, number
+		if l.cut.limit == 0 || number > l.cut.number {
+			l.cut = point{cmp.Or(l.cut.limit, l.limit), median, number}
 		}
-		l.reduce(target, inFlight)
+		l.median = max(median, time.Duration(float64(l.inProgress(periods))/l.rate*1e9))
+		l.reduce(target)
+	}
+	l.next(now)
+}
+
+// doubt forgets the proven time if more requests in progress take longer in proportion:
+// then they wait for each other after all.
+func (l *limiter) doubt(here point) {
+	switch {
+	case here.median <= l.allowed(l.least):
+		l.low = point{}
+	case l.low.limit == 0 || here.number < l.low.number:
+		l.low = here
+	case here.number >= 2*l.low.number:
+		if l.proven > 0 && elasticity(l.low, here) > 0.75 {
+			l.proven, l.suspect = 0, true
+		}
+		l.low = here
 	}
 }
 
-// reduce reduces the limit to target, but at least to a quarter of the number in progress.
-func (l *limiter) reduce(target float64, inFlight int) {
-	if l.cut.limit == 0 {
-		l.cut.limit = l.limit
-	}
-	l.limit = max(1, min(l.limit, max(target, float64(inFlight)/4)))
+// elasticity is 1 if the time is in proportion to the number in progress, as in a queue,
+// and 0 if it does not depend on it.
+func elasticity(a, b point) float64 {
+	return math.Log(float64(b.median)/float64(a.median)) / math.Log(b.number/a.number)
 }
 
-// learn updates the handler's own time.
-func (l *limiter) learn(now, median time.Duration) {
-	if l.own == 0 {
-		l.own, l.least = median, median
-	}
-	l.own, l.least = min(l.own, median), min(l.least, median)
-	if l.own > l.least && now-l.risen > patient*l.within && (l.refused || median > l.own*3/2) {
-		l.own = l.least
-	}
+// reduce reduces the limit to target, but at least to a quarter of those in progress.
+func (l *limiter) reduce(target float64) {
+	l.limit = max(1, min(l.limit, max(target, float64(l.inProgress(periods))/4)))
 }
