@@ -116,20 +116,22 @@ func (l *limiter) inProgress(periods int) (n int) {
 	return n
 }
 
-// full reports whether a request is to be refused.
+// full reports whether a request is to be refused. A refusal because of an announced
+// timeout says nothing about the limit.
 func (l *limiter) full(c Caller) bool {
 	limit := l.limit
 	if c.Share > 0 && c.Share < 1 {
 		limit *= c.Share
 	}
+	n := l.inProgress(counted)
+	if n >= int(max(1, limit)) {
+		l.refused = true
+		return true
+	}
 	if c.Patience > 0 && l.least > 0 {
 		limit *= min(1, float64(c.Patience)*2/3/float64(l.allowed(l.own())))
 	}
-	if l.inProgress(counted) < int(max(1, limit)) {
-		return false
-	}
-	l.refused = true
-	return true
+	return n >= int(max(1, limit))
 }
 
 func (l *limiter) admit(now time.Duration) Ticket {

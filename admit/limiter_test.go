@@ -255,3 +255,16 @@ func TestAnnounced(t *testing.T) {
 		})
 	}
 }
+
+// TestTinyTimeouts: callers that announce a timeout which nobody can meet are refused,
+// and teach the Gate nothing.
+func TestTinyTimeouts(t *testing.T) {
+	b := newBench(1)
+	b.slots = 4
+	var patient, tiny calls
+	b.arrive(266, time.Minute, func() { b.call(&patient, always(10*ms), Caller{}, sec) })
+	b.arrive(14, time.Minute, func() { b.call(&tiny, always(10*ms), Caller{Patience: 1}, sec) })
+	b.run(2 * time.Minute)
+	assert.InDelta(t, 100, patient.good.percent(), 0)
+	assert.Less(t, b.gate.Stats().Limit, 1000.0)
+}
