@@ -5,19 +5,22 @@
 package admit
 
 import (
+	"bufio"
 	"cmp"
 	"math"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
 // A Handler admits requests to Next through a Gate. Its fields must not be changed after
 // first use.
 //
-// WebSocket handshakes and CONNECT requests bypass the Gate. Exclude other long-lived
-// responses, such as event streams, with Skip.
+// A request that switches protocols, such as a WebSocket handshake or CONNECT, leaves the
+// Gate when Next hijacks its connection.
 type Handler struct {
 	Gate *Gate        // decides about requests
 	Next http.Handler // serves admitted requests
@@ -44,7 +47,7 @@ func (g *Gate) Handler(next http.Handler) *Handler { return &Handler{Gate: g, Ne
 // ServeHTTP implements [http.Handler]. A refusal has the headers Retry-After, in seconds,
 // and Retry-After-Ms.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if longLived(r) || h.Skip != nil && h.Skip(r) {
+	if h.Skip != nil && h.Skip(r) {
 		h.Next.ServeHTTP(w, r)
 		return
 	}
@@ -57,9 +60,36 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, err)
 		return
 	}
-	defer h.Gate.Leave(ticket)
-	h.Next.ServeHTTP(w, r)
+	if r.Header["Upgrade"] == nil && r.Method != http.MethodConnect {
+		defer h.Gate.Leave(ticket)
+		h.Next.ServeHTTP(w, r)
+		return
+	}
+	leave := sync.OnceFunc(func() { h.Gate.Leave(ticket) })
+	defer leave()
+	h.Next.ServeHTTP(switching{w, leave}, r)
 }
+
+// switching is the response to a request that asks for another protocol.
+type switching struct {
+	http.ResponseWriter
+	leave func()
+}
+
+// Hijack implements [http.Hijacker].
+func (s switching) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := http.NewResponseController(s.ResponseWriter).Hijack()
+	if err == nil {
+		s.leave()
+	}
+	return conn, rw, err
+}
+
+// Flush implements [http.Flusher], for clients that offer a protocol with any request.
+func (s switching) Flush() { http.NewResponseController(s.ResponseWriter).Flush() }
+
+// Unwrap is for [http.ResponseController].
+func (s switching) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
 func (h *Handler) refuse(w http.ResponseWriter, err error) {
 	after := time.Duration(err.(Refused))
@@ -67,13 +97,6 @@ func (h *Handler) refuse(w http.ResponseWriter, err error) {
 	header.Set("Retry-After", strconv.Itoa(max(1, int(math.Round(after.Seconds())))))
 	header.Set("Retry-After-Ms", strconv.FormatInt(after.Milliseconds(), 10))
 	http.Error(w, err.Error(), cmp.Or(h.Status, http.StatusTooManyRequests))
-}
-
-// longLived ignores other upgrades: clients that speak HTTP/2 offer h2c with any request.
-func longLived(r *http.Request) bool {
-	connection := strings.ToLower(strings.Join(r.Header["Connection"], ","))
-	return r.Method == http.MethodConnect ||
-		strings.EqualFold(r.Header.Get("Upgrade"), "websocket") && strings.Contains(connection, "upgrade")
 }
 
 // patience returns the shortest time that the caller announces, or 0.
