@@ -59,7 +59,7 @@ func TestMixtures(t *testing.T) {
 		{"in turn, slower", inTurn(30*sec, always(5*ms), always(10*sec)), 100 * sec},
 		{"rising", rising, 2 * time.Minute},
 	} {
-		for _, rate := range []float64{20, 50, 200, 1000} {
+		for _, rate := range []float64{50, 200} {
 			t.Run(fmt.Sprintf("%s, %v a second", test.name, rate), func(t *testing.T) {
 				var before, after share
 				b := newBench(1)
