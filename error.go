@@ -114,7 +114,8 @@ func (e *Error) Unwrap() []error {
 }
 
 // ReasonLabel returns the Reason as one word for metrics and spans: attempts, elapsed,
-// budget, hint, unrepeatable, permanent, canceled, deadline or limiter.
+// budget, hint, unrepeatable, permanent, canceled, deadline, or wait if the Limiter or the
+// Clock failed.
 func (e *Error) ReasonLabel() string {
 	switch e.Reason { // not errors.Is: a Limiter's error may wrap any of them
 	case ErrMaxAttempts:
@@ -137,7 +138,7 @@ func (e *Error) ReasonLabel() string {
 	case errors.Is(e.Reason, context.DeadlineExceeded):
 		return "deadline"
 	}
-	return "limiter"
+	return "wait"
 }
 
 // Timeout reports whether the last failure or the reason is a timeout. url.Error and

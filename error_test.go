@@ -48,8 +48,8 @@ func TestReasonLabel(t *testing.T) {
 		"canceled by another's timeout":      {ended(context.DeadlineExceeded), retry.Policy{}, failed, "canceled"},
 		"wait beyond the deadline":           {soon, retry.Policy{Backoff: second, Clock: clock}, failed, "deadline"},
 		"deadline passed":                    {over, retry.Policy{}, failed, "deadline"},
-		"limiter":                            {t.Context(), retry.Policy{Limiter: limiterFunc(func(context.Context) error { return failed })}, failed, "limiter"},
-		"limiter with the error of a budget": {t.Context(), retry.Policy{Limiter: limiterFunc(func(context.Context) error { return fmt.Errorf("limiter: %w", retry.ErrBudget) })}, failed, "limiter"},
+		"limiter":                            {t.Context(), retry.Policy{Limiter: limiterFunc(func(context.Context) error { return failed })}, failed, "wait"},
+		"limiter with the error of a budget": {t.Context(), retry.Policy{Limiter: limiterFunc(func(context.Context) error { return fmt.Errorf("limiter: %w", retry.ErrBudget) })}, failed, "wait"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got string
