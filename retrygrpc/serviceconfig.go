@@ -37,7 +37,7 @@ func ServiceConfig(p retry.Policy, methods ...string) (config string, lost []str
 	}
 	method := methodConfig{Name: names}
 	c := serviceConfig{MethodConfig: []*methodConfig{&method}}
-	attempts := cmp.Or(p.MaxAttempts, 1+len(delays(p, 0, 0.5)))
+	attempts := p.Attempts()
 	if attempts > 1 {
 		var r retryPolicy
 		r, lost = retryPolicyOf(p, attempts)

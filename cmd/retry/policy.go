@@ -41,16 +41,9 @@ func parsePolicy(text string) (retry.Policy, error) {
 	}
 	p, err := retryconfig.Parse(text)
 	if err == nil && p.MaxAttempts == 0 {
-		p.MaxAttempts = defaultAttempts(p)
+		p.MaxAttempts = p.Attempts()
 	}
 	return p, err
-}
-
-func defaultAttempts(p retry.Policy) int {
-	if delays, ok := p.Backoff.(retry.Schedule); ok {
-		return len(delays) + 1
-	}
-	return 3
 }
 
 // The default waits are random, at least half a second and then a second, because most
