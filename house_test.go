@@ -329,7 +329,7 @@ func TestOneLoop(t *testing.T) {
 }
 
 // testedPackages are the folders whose source files each have a test file.
-var testedPackages = []string{".", "awspreset", "known", "retryhttp", "retrysql"}
+var testedPackages = []string{".", "awspreset", "known", "retryconfig", "retryhttp", "retrysql"}
 
 // otherTests are the test files for several source files.
 var otherTests = map[string][]string{

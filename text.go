@@ -15,13 +15,13 @@ func (p Policy) String() string {
 	if n := p.maxAttempts(); n != Unlimited {
 		attempts = strconv.Itoa(n)
 	}
-	text := "backoff=" + describe(p.Backoff) + " attempts=" + attempts
+	words := []string{"backoff=" + describe(p.Backoff), "attempts=" + attempts}
 	for i, limit := range [...]time.Duration{p.MaxElapsed, p.AttemptTimeout} {
 		if limit != 0 {
-			text += fmt.Sprint([...]string{" elapsed=", " timeout="}[i], limit)
+			words = append(words, fmt.Sprint([...]string{"elapsed=", "timeout="}[i], limit))
 		}
 	}
-	return text
+	return strings.Join(words, " ")
 }
 
 // describe returns the String of a rule, or its type, with its fields if it is of this

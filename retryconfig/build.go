@@ -14,9 +14,9 @@ import (
 // A builder makes a policy of what a text or a mapping says.
 type builder struct{ faults }
 
-// build returns start, changed as n says, if it is then valid. what is for the error
-// message.
-func (b *builder) build(what string, n node, start retry.Policy) (retry.Policy, error) {
+// build returns start, changed as n says, if it is then valid. text is what n has been read
+// from, or "" if that was a mapping.
+func (b *builder) build(text string, n node, start retry.Policy) (retry.Policy, error) {
 	p := b.policy(n, start)
 	if b.faults == nil {
 		err := p.Validate()
@@ -25,7 +25,7 @@ func (b *builder) build(what string, n node, start retry.Policy) (retry.Policy, 
 		}
 		b.add("%s", strings.TrimPrefix(err.Error(), retry.ErrInvalid.Error()+" retry policy: "))
 	}
-	return retry.Policy{}, b.invalid(what)
+	return retry.Policy{}, invalid(text, b.faults...)
 }
 
 func (b *builder) policy(n node, start retry.Policy) retry.Policy {
@@ -57,14 +57,14 @@ func (b *builder) policy(n node, start retry.Policy) retry.Policy {
 // unique returns the settings whose keys have not been given before.
 func (b *builder) unique(settings []setting) []setting {
 	var list []setting
-	seen := map[string]bool{}
+	given := map[string]int{}
 	for _, s := range settings {
-		if seen[s.key] {
+		switch given[s.key]++; given[s.key] {
+		case 1:
+			list = append(list, s)
+		case 2:
 			b.add("%s%s", s.path, twice(s.key))
-			continue
 		}
-		seen[s.key] = true
-		list = append(list, s)
 	}
 	return list
 }
@@ -126,7 +126,7 @@ func (b *builder) rule(n node, others []string) reflect.Value {
 	rule := ruleLike(rules[i].rule)
 	inner := innerRules(rule)
 	if len(inner) != len(n.of) {
-		b.add("%s takes %d rules in parentheses, not %d", rules[i].name, len(inner), len(n.of))
+		b.add("%s has rules in parentheses: %d, instead of %d", rules[i].name, len(n.of), len(inner))
 		return rule
 	}
 	for i, field := range inner {
@@ -210,9 +210,7 @@ func (b *builder) value(s setting) node {
 		return s.value
 	}
 	p := &parser{faults: &b.faults, words: words(s.value.name)}
-	name := p.peek()
-	p.accept(name)
-	n := p.value(s.key, name)
+	n := p.value(s.key, p.next())
 	if p.peek() != "" {
 		b.add("%s%s: unexpected %s", s.path, s.key, quoted(p.peek()))
 	}
@@ -223,9 +221,13 @@ func (b *builder) value(s setting) node {
 // a pointer to a struct.
 func part[R any](b *builder, s setting, table []named[R]) (made R) {
 	n := b.value(s)
-	i := slices.Index(namesIn(table), n.name)
-	if i < 0 {
-		b.add("%s", unknown(s.key, n.name, namesIn(table)))
+	names := namesIn(table)
+	i := slices.Index(names, n.name)
+	if i < 0 && n.name == "" {
+		b.add("%s needs a name, as in %s%s%s", s, s.key, s.sign, names[len(names)-1])
+		return made
+	} else if i < 0 {
+		b.add("%s", unknown(s.key, n.name, names))
 		return made
 	}
 	t := reflect.TypeOf(table[i].rule)

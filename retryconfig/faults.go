@@ -16,16 +16,16 @@ func (f *faults) add(format string, args ...any) { *f = append(*f, fmt.Sprintf(f
 // mostFaults bounds the length of an error, whatever the length of the input.
 const mostFaults = 10
 
-// invalid returns an error with the faults of what is invalid, or nil if there are none.
-func (f *faults) invalid(what string) error {
-	list := *f
-	if len(list) == 0 {
-		return nil
+// invalid returns an error about a text, or about a mapping if there is none.
+func invalid(text string, mistakes ...string) error {
+	if more := len(mistakes) - mostFaults; more > 0 {
+		mistakes = append(mistakes[:mostFaults:mostFaults], fmt.Sprintf("and %d more mistakes", more))
 	}
-	if more := len(list) - mostFaults; more > 0 {
-		list = append(list[:mostFaults:mostFaults], fmt.Sprintf("and %d more mistakes", more))
+	what := "retry policy"
+	if text != "" {
+		what = fmt.Sprintf("retry policy %q", clip(text, 60))
 	}
-	return fmt.Errorf("%w retry policy%s: %s", retry.ErrInvalid, what, strings.Join(list, "; "))
+	return fmt.Errorf("%w %s: %s", retry.ErrInvalid, what, strings.Join(mistakes, "; "))
 }
 
 // clip shortens a text for a message.
@@ -55,7 +55,8 @@ func unknown(kind, name string, known []string, others ...string) string {
 	return text + valid + ": " + strings.Join(known, ", ")
 }
 
-// closest returns the known name that a misspelled one stands for, or "".
+// closest returns the known name that a misspelled one stands for, or "". All known names
+// are in lower case, except perhaps those of presets.
 func closest(name string, known []string) string {
-	return nearest.Name(strings.ToLower(clip(name, 40)), known)
+	return nearest.Name(strings.ToLower(name), known)
 }

@@ -61,12 +61,15 @@ func (b *builder) decoded(path, key string, value any, ofPolicy bool) node {
 
 // kindOf names the kind of a decoded value.
 func kindOf(value any) string {
-	switch value.(type) {
-	case nil:
+	switch reflect.ValueOf(value).Kind() {
+	case reflect.Invalid:
 		return "null"
-	case map[string]any:
+	case reflect.Map:
+		if _, ok := value.(map[string]any); !ok {
+			return "a mapping with keys that are not text"
+		}
 		return "a mapping"
-	case []any:
+	case reflect.Slice:
 		return "a list"
 	}
 	return fmt.Sprintf("a %T", value)

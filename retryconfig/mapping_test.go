@@ -85,13 +85,14 @@ func TestMapping(t *testing.T) {
 		"two names":            {`{"rule": "full base=1s", "preset": "house"}`, "", `"rule" names the rule a second time`},
 		"nothing":              {`{"attempts": null}`, "", "attempts: null is not a text"},
 		"a key inside a value": {`{"rule": "full", "base": "1s attempts=9"}`, "", "base: 1s attempts=9 is not a duration"},
-		"a list at the top":    {`["full"]`, "", "is neither a text nor a mapping"},
+		"a list at the top":    {`["full"]`, "", "want a text or a mapping with text keys, not a list"},
 		"a number":             {`7`, "", ""},
 		"a rule within a rule": {`{"rule": "spread", "of": {"rule": "full", "base": "1s"}}`, "", "write a rule within a rule as text, as in rule: spread(full base=1s)"},
 		"a key twice":          {`{"rule": "full base=1s", "base": "2s"}`, "", `key "base" is given twice`},
 		"upper case":           {`{"Rule": "full", "Base": "1s"}`, "", `unknown key "Base"; did you mean "base"? Valid: attempts, elapsed, timeout, hint, budget, limiter, rule, preset, backoff; unknown key "Rule"; did you mean "rule"?`},
 		"fields of the struct": {`{"MaxAttempts": 7, "MaxElapsed": "1m"}`, "", `unknown key "MaxAttempts"; did you mean "attempts"?`},
 		"in a part":            {`{"budget": {"rule": "token", "Capacity": 5}, "hint": {"rule": "window", "width": 5}}`, "", `budget: unknown key "Capacity"; did you mean "capacity"? Valid: capacity, cost, timeout, throttled, success, norefund, successonly, deficit; hint: width: 5 needs a unit`},
+		"a part without name":  {`{"hint": {"max": "1s"}, "budget": ""}`, "", `budget:  needs a name, as in budget: ratio; hint: {…} needs a name, as in hint: ignore`},
 		"two rules":            {`{"rule": "full base=1s", "base": "2s"}`, "", `key "base" is given twice`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -133,5 +134,31 @@ func TestMapping(t *testing.T) {
 		var p retryconfig.Policy
 		assert.Equal(t, errOp, p.UnmarshalYAML(func(any) error { return errOp }))
 		assert.ErrorIs(t, p.UnmarshalJSON([]byte("{")), retry.ErrInvalid)
+	})
+}
+
+// FuzzMapping: no JSON makes a decoder panic, and an accepted mapping has a text with the
+// same meaning.
+func FuzzMapping(f *testing.F) {
+	for _, text := range []string{
+		`{"rule": "full", "base": "1s", "attempts": 7}`, `{"preset": "house", "service": "kitchen", "elapsed": "1m"}`,
+		`{"backoff": {"rule": "capped(full base=1s)", "cap": "5s"}, "budget": {"rule": "token", "cost": 10, "success": 0.5}}`,
+		`{"rule": "schedule", "delays": ["1s", "2s"], "hint": "window(width=1s)", "limiter": "porter"}`, `"none attempts=2"`, `{"hint": ""}`,
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var p retryconfig.Policy
+		if json.Unmarshal(data, &p) != nil {
+			return
+		}
+		printed := p.String()
+		again, err := retryconfig.Parse(printed)
+		if err != nil {
+			t.Fatalf("%s prints as %q, which is an error: %v", data, printed, err)
+		}
+		if reprinted := textOf(again); reprinted != printed {
+			t.Fatalf("%s prints as %q and then as %q", data, printed, reprinted)
+		}
 	})
 }

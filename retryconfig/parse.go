@@ -2,7 +2,6 @@ package retryconfig
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
 	"github.com/gobackoff/retry"
@@ -60,7 +59,7 @@ import (
 // [retry.ErrInvalid]; the policy is then zero.
 func Parse(text string) (retry.Policy, error) {
 	b := &builder{}
-	return b.build(fmt.Sprintf(" %q", clip(text, 60)), b.parse(text), retry.Policy{})
+	return b.build(text, b.parse(text), retry.Policy{})
 }
 
 // A node is what a text or a mapping says about a policy, a rule or a value.
@@ -121,12 +120,20 @@ func (p *parser) peek() string {
 	return p.words[0]
 }
 
-func (p *parser) accept(word string) bool {
-	if p.peek() != word {
-		return false
+// next skips the next word and returns it, or "" at the end.
+func (p *parser) next() string {
+	word := p.peek()
+	p.words = p.words[min(1, len(p.words)):]
+	return word
+}
+
+// accept skips a sign and reports whether it was next.
+func (p *parser) accept(sign string) bool {
+	found := p.peek() == sign
+	if found {
+		p.next()
 	}
-	p.words = p.words[1:]
-	return true
+	return found
 }
 
 // stop reports a mistake after which the rest of the text has no clear meaning.
@@ -146,12 +153,11 @@ func (p *parser) policy() node {
 
 // rule reads the name of a rule and the rules in its parentheses, but not its keys.
 func (p *parser) rule() (n node) {
-	n.name = p.peek()
+	n.name = p.next()
 	if isSign(n.name) {
 		p.stop("a rule is missing before %s; valid: %s", cmp.Or(n.name, "the end"), strings.Join(namesIn(rules), ", "))
 		return n
 	}
-	p.accept(n.name)
 	if !p.accept("(") {
 		return n
 	}
@@ -181,8 +187,7 @@ func isSign(word string) bool { return strings.Contains("(|)", word) }
 func (p *parser) settings(nested bool) []setting {
 	var list []setting
 	for p.peek() != "" && !(nested && isSign(p.peek())) {
-		word := p.peek()
-		p.accept(word)
+		word := p.next()
 		key, name, _ := strings.Cut(word, "=")
 		if key == "" || name == "" {
 			p.add("%s is not of the form key=value", quoted(word))

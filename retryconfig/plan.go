@@ -2,8 +2,11 @@ package retryconfig
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -38,6 +41,40 @@ type Plan struct {
 // WaitStats describes a random duration.
 type WaitStats struct {
 	Min, Mean, P99, Max time.Duration // P99: 99 of 100 are shorter
+}
+
+// String returns a table with a row for each of the first 20 retries and one for the sum.
+// It has no line break at its end.
+func (p Plan) String() string {
+	if len(p.Retries) == 0 {
+		return "no retries"
+	}
+	var b strings.Builder
+	row := func(name string, w WaitStats, share string) {
+		fmt.Fprintf(&b, "%7s %9v %9v %9v %9v%s\n", name, rounded(w.Min), rounded(w.Mean), rounded(w.P99), rounded(w.Max), share)
+	}
+	fmt.Fprintf(&b, "%7s %9s %9s %9s %9s   of calls\n", "retry", "min", "mean", "p99", "max")
+	for i, w := range p.Retries[:min(len(p.Retries), 20)] {
+		row(strconv.Itoa(i+1), w, fmt.Sprintf("%9.3g %%", 100*p.Probability[i]))
+	}
+	if len(p.Retries) > 20 {
+		fmt.Fprintf(&b, "%7s\n", "…")
+	}
+	total := "total"
+	if p.Truncated {
+		total = fmt.Sprintf("1–%d", len(p.Retries))
+	}
+	row(total, p.Total, "")
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// rounded rounds d to three digits.
+func rounded(d time.Duration) time.Duration {
+	unit := time.Duration(1)
+	for unit <= d/1000 {
+		unit *= 10
+	}
+	return d.Round(unit)
 }
 
 const (

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"io"
 	"reflect"
 
 	"github.com/gobackoff/retry"
@@ -48,22 +49,24 @@ func (p *Policy) UnmarshalText(text []byte) error {
 // UnmarshalJSON reads a string with a text, or an object. It refuses an object with a
 // duplicate key.
 func (p *Policy) UnmarshalJSON(data []byte) error {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
 	var value any
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber() // as it is written
 	err := decoder.Decode(&value)
+	if _, end := decoder.Token(); err == nil && end != io.EOF {
+		err = errors.New("there is more than one JSON value")
+	}
 	if err == nil {
-		decoder = json.NewDecoder(bytes.NewReader(data))
-		err = uniqueKeys(decoder)
+		err = uniqueKeys(json.NewDecoder(bytes.NewReader(data)))
 	}
 	if err != nil {
-		return (&faults{err.Error()}).invalid("")
+		return invalid("", err.Error())
 	}
 	return p.decode(value)
 }
 
-// uniqueKeys reads one valid JSON value and returns an error if an object in it has a
-// duplicate key, of which encoding/json would take the last.
+// uniqueKeys reads a valid JSON value and returns an error if an object in it has a
+// duplicate key, of which Decode takes the last.
 func uniqueKeys(decoder *json.Decoder) error {
 	token, err := decoder.Token()
 	if err != nil || token != json.Delim('{') && token != json.Delim('[') {
@@ -125,7 +128,7 @@ func (p *Policy) decode(value any) error {
 		}
 		return err
 	}
-	return (&faults{kindOf(value) + " is neither a text nor a mapping with text keys"}).invalid("")
+	return invalid("", "want a text or a mapping with text keys, not "+kindOf(value))
 }
 
 // keep takes over what code has set in old and no text can describe.

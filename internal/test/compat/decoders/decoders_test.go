@@ -188,7 +188,7 @@ func TestMistakes(t *testing.T) {
 			`unknown key`, // viper lowercases keys
 		},
 		"an invalid text": {"retry: ful base=5s", `{"retry": "ful base=5s"}`, "retry = 'ful base=5s'", `unknown name "ful"`},
-		"a list":          {"retry: [full]", `{"retry": ["full"]}`, "retry = ['full']", "neither a text nor a mapping"},
+		"a list":          {"retry: [full]", `{"retry": ["full"]}`, "retry = ['full']", "want a text or a mapping with text keys, not a list"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			check := func(library, document string, decode decoder) {
