@@ -124,7 +124,9 @@ func TestReadme(t *testing.T) {
 	require.NoError(t, err)
 	source, err := os.ReadFile("readme_test.go")
 	require.NoError(t, err)
-	unindented := strings.ReplaceAll(string(source), "\n\t", "\n")
+	decoding, err := os.ReadFile("internal/test/compat/decoders/guide_test.go") // has YAML
+	require.NoError(t, err)
+	unindented := strings.ReplaceAll(string(source), "\n\t", "\n") + string(decoding)
 
 	blocks := map[string][]string{} // by language
 	for i, part := range strings.Split(string(readme)+string(guide), "```") {
@@ -133,7 +135,7 @@ func TestReadme(t *testing.T) {
 			blocks[language] = append(blocks[language], text)
 		}
 	}
-	require.Len(t, blocks["go"], 5)
+	require.Len(t, blocks["go"], 6)
 	for _, block := range blocks["go"] {
 		assert.Contains(t, unindented, "\n"+block)
 	}
