@@ -134,6 +134,20 @@ func ExampleFirstOf() {
 	// Output: permanent timeout
 }
 
+func ExamplePermanentIf() {
+	errSoldOut := errors.New("sold out")
+
+	policy := retry.Policy{Classifier: retry.PermanentIf(errSoldOut)}
+
+	attempts := 0
+	err := retry.Do(context.Background(), policy, func(context.Context) error {
+		attempts++
+		return fmt.Errorf("order 7: %w", errSoldOut)
+	})
+	fmt.Println(attempts, err)
+	// Output: 1 order 7: sold out
+}
+
 // A call ends at once if the next wait would outlast the deadline.
 func ExamplePolicy_deadline() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
