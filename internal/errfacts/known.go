@@ -8,11 +8,12 @@ import "reflect"
 // TextOf returns the text of an error that consists of one, such as those of errors.New and
 // of pkg/errors, or "".
 func TextOf(err error) string {
-	switch info := infoOf(err); info.origin {
+	switch infoOf(err).origin {
 	case plain:
 		return err.Error()
 	case textual:
-		return text(reflect.ValueOf(err), info.field)
+		text, _ := Guarded(err.Error)
+		return text
 	}
 	return ""
 }

@@ -61,11 +61,6 @@ type openAPIError struct {
 
 func (e openAPIError) Error() string { return e.error }
 
-// jsError has the name and the field of those of NATS.
-type jsError struct{ message string }
-
-func (e *jsError) Error() string { return "nats: " + e.message }
-
 func TestTextualTypes(t *testing.T) {
 	for err, want := range map[error]Class{
 		namedText("redis: nil"):                         Permanent,
@@ -76,7 +71,4 @@ func TestTextualTypes(t *testing.T) {
 		c, _ := Classify(err, nil)
 		assert.Equal(t, want, c, "%v", err)
 	}
-	var f Facts
-	f.readType(&jsError{"key not found"}, &typeInfo{origin: sentinel})
-	assert.Equal(t, Permanent, f.Fallback)
 }

@@ -32,7 +32,6 @@ const (
 	giveUp  // of a library that has retried
 	forbids // a library's marker of errors that must not be retried
 	textual // consists of a text, like those of errors.New
-	sentinel
 	overtime
 
 	withStatus // has a field for an HTTP status
@@ -101,8 +100,7 @@ var knownTypes = [...]struct {
 	{withStatus, "Code", "tgbotapi.Error api.StatusError fiber.Error"},
 	{withStatus, "Status", "elastic.Error types.ElasticsearchError opensearch.StructError opensearch.StringError client.TwilioRestError gowebdav.StatusError"},
 	{forbids, "", "backoff.PermanentError backoff.permanent retry.unrecoverableError reconcile.terminalError certmagic.ErrNoRetry"},
-	{textual, "msg", "errors.fundamental"}, // of pkg/errors
-	{sentinel, "", "jetstream.jsError"},
+	{textual, "", "errors.fundamental jetstream.jsError"}, // of pkg/errors, of nats.go
 	{kubernetesStatus, "ErrStatus.Code", kubernetesError},
 	{withStatus, "Status.Code", "errors.Error"}, // of Kratos
 	{withCode, "code", "twirp.twerr"},
@@ -316,11 +314,7 @@ func (f *Facts) readType(err error, info *typeInfo) Kind {
 			f.Verdict = No
 		}
 	case textual:
-		c, _ := ofText(text(reflect.ValueOf(err), info.field))
-		f.Fallback = max(f.Fallback, c)
-	case sentinel:
-		text, _ := Guarded(err.Error)
-		c, _ := ofText(text)
+		c, _ := ofText(TextOf(err))
 		f.Fallback = max(f.Fallback, c)
 	case cancellation:
 		f.cancel()
