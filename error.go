@@ -58,6 +58,8 @@ type Error struct {
 
 	// Next is the wait that was not started; 0 if none was due.
 	Next time.Duration
+
+	deadline time.Time // of the context of the call, if it is the Reason
 }
 
 // causedError is an error with its cause; both match. fmt.Errorf would cost every importer
@@ -154,16 +156,15 @@ func isTimeout(err error) bool {
 	return false
 }
 
-// tooLongWait returns the wait for which an inner call gave up because its context would
-// have ended, or -1.
-func tooLongWait(err error) time.Duration {
-	var walk errfacts.Walk
-	for ; err != nil; err = walk.Next(err) {
-		if e, ok := err.(*Error); ok && e.Reason == errDeadline {
-			return e.Next
+// outlasting returns the error of an inner call that gave up because its next wait would
+// have outlasted its context, or nil.
+func outlasting(err error) *Error {
+	for inner := range errfacts.All(err) {
+		if e, ok := inner.(*Error); ok && e.Reason == errDeadline {
+			return e
 		}
 	}
-	return -1
+	return nil
 }
 
 // policyPanic replaces the value of a panic in one of the policy's own functions

@@ -265,8 +265,9 @@ func (p *Policy) overtime(caller, limited context.Context, err error) error {
 		return err
 	}
 	if limited.Err() == nil {
-		wait := tooLongWait(err)
-		if wait < timeLeft(limited, p.Clock) || wait >= timeLeft(caller, p.Clock) {
+		inner := outlasting(err)
+		limit, _ := limited.Deadline()
+		if inner == nil || !inner.deadline.Equal(limit) || inner.Next >= timeLeft(caller, p.Clock) {
 			return err
 		}
 	}
@@ -300,6 +301,9 @@ func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Du
 		return err
 	}
 	e := &Error{Err: err, Reason: reason, Attempts: c.earlier + c.attempt.Number, Next: next}
+	if reason == errDeadline {
+		e.deadline, _ = ctx.Deadline()
+	}
 	if c.started {
 		e.Elapsed = c.elapsed(p.Clock)
 	}

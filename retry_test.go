@@ -575,6 +575,13 @@ func TestInnerWaitBeyondLimit(t *testing.T) {
 		defer cancel()
 		return inner(ctx)
 	}
+	waiting := func(wait time.Duration) func(context.Context) error {
+		return func(ctx context.Context) error {
+			ctx, cancel := context.WithTimeout(ctx, s)
+			defer cancel()
+			return retry.Do(ctx, retry.Policy{Backoff: retry.Constant(wait)}, fails)
+		}
+	}
 	for name, tt := range map[string]struct {
 		limit, deadline time.Duration
 		op              func(context.Context) error
@@ -584,9 +591,11 @@ func TestInnerWaitBeyondLimit(t *testing.T) {
 		"the limit":                {s, 0, inner, 3, "gave up after 3 attempts (all attempts used): attempt exceeded 1s: gave up after 3 attempts (wait would outlast the context: context deadline exceeded, next wait 400ms): operation failed"},
 		"the limit, of a list":     {s, 0, func(ctx context.Context) error { return errors.Join(errOp, inner(ctx)) }, 3, ""},
 		"a shorter deadline of op": {s, 0, hurried, 1, "gave up after 2 attempts (wait would outlast the context: context deadline exceeded, next wait 400ms): operation failed"},
-		"the caller's deadline":    {time.Minute, s, inner, 1, ""},
-		"both":                     {s, 1100 * ms, inner, 1, ""},
-		"no limit":                 {0, s, inner, 1, ""},
+		"a shorter deadline of op, a wait within the limit": {2 * s, 0, waiting(1500 * ms), 1, ""},
+		"a shorter deadline of op, a wait beyond the limit": {2 * s, 0, waiting(3 * s), 1, ""},
+		"the caller's deadline":                             {time.Minute, s, inner, 1, ""},
+		"both":                                              {s, 1100 * ms, inner, 1, ""},
+		"no limit":                                          {0, s, inner, 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
