@@ -6,10 +6,11 @@ import (
 	"github.com/gobackoff/retry/internal/dur"
 )
 
-// A HintRule combines the delay of a [Backoff] with a hint. The hint comes from
-// [After] or from the error chain: a method RetryAfter() time.Duration, or an error of
-// a known library. Only After makes a permanent error retryable. Wait is called only
-// if hint is above 0; it returns the wait, or false to give up at once.
+// A HintRule combines the delay of a [Backoff] with a hint. The first of these counts:
+// [After], the Classifier's verdict, and the error chain with a method RetryAfter()
+// time.Duration or an error of a known library. Of two in one chain, the outer one counts.
+// Only After makes a permanent error retryable. Wait is called only if hint is above 0; it
+// returns the wait, or false to give up at once.
 //
 // This package's rules bound hints: servers have requested waits of 55 years, by sending
 // a date instead of a number of seconds.
