@@ -81,7 +81,7 @@ func TestOddClocks(t *testing.T) {
 	p.MaxElapsed, p.MaxAttempts = forever, 2
 	err = retry.Do(t.Context(), p, func(context.Context) error { clock.now -= time.Hour; return errOp })
 	assert.ErrorIs(t, err, retry.ErrMaxAttempts)
-	assert.Zero(t, asError(t, err).Elapsed)
+	assert.Zero(t, asError(t, err).SinceFailure)
 }
 
 type yearOne struct{ now time.Duration }

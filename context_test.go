@@ -409,3 +409,23 @@ func TestResponseBeatsContext(t *testing.T) {
 		assert.Equal(t, 1, calls)
 	})
 }
+
+// TestLastFailureOfCanceledCall: if the context ends during an attempt, its error does not
+// hide the failure before.
+func TestLastFailureOfCanceledCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		refused, calls := errors.New("password refused"), 0
+		err := retry.Do(ctx, retry.Policy{Backoff: retry.Constant(time.Second)}, func(ctx context.Context) error {
+			if calls++; calls < 3 {
+				return refused
+			}
+			<-ctx.Done()
+			return fmt.Errorf("connect: %w", ctx.Err())
+		})
+		assert.ErrorIs(t, err, refused)
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.EqualError(t, err, "gave up after 3 attempts (context deadline exceeded): connect: context deadline exceeded, after: password refused")
+	})
+}

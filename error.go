@@ -40,7 +40,8 @@ var ErrNoReturn = errors.New("operation did not return")
 // Error is the error that [Do] returns when it gives up. With errors.Is and errors.As,
 // it matches both the last failure and the reason.
 type Error struct {
-	// Err is the last failure; nil if the operation never ran.
+	// Err is the last failure; nil if the operation never ran. If the context ended during
+	// the last attempt, Err also matches the failure before, and its text has both.
 	Err error
 
 	// Reason is [ErrMaxAttempts] or another of the errors declared with it; the error
@@ -52,9 +53,9 @@ type Error struct {
 	// Attempts is the number of attempts made.
 	Attempts int
 
-	// Elapsed is the time from the end of the first attempt to the end of the call. It
-	// includes the first attempt only if the policy has a MaxElapsed.
-	Elapsed time.Duration
+	// SinceFailure is the time from the first failure, if a retry followed it, to the end of
+	// the call.
+	SinceFailure time.Duration
 
 	// Next is the wait that was not started; 0 if none was due.
 	Next time.Duration
@@ -68,6 +69,13 @@ type causedError struct{ err, cause error }
 
 func (e *causedError) Error() string   { return e.err.Error() + ": " + e.cause.Error() }
 func (e *causedError) Unwrap() []error { return []error{e.err, e.cause} }
+
+// lateError is the failure of an attempt that the context ended, with the failure before,
+// which it would hide.
+type lateError struct{ err, before error }
+
+func (e *lateError) Error() string   { return e.err.Error() + ", after: " + e.before.Error() }
+func (e *lateError) Unwrap() []error { return []error{e.err, e.before} }
 
 // Error returns one line of text.
 func (e *Error) Error() string { // without fmt.Sprintf, which would cost every importer 8 kB

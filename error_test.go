@@ -100,7 +100,7 @@ func TestError(t *testing.T) {
 			"gave up after 1 attempt (all attempts used): operation failed",
 		},
 		{
-			&retry.Error{Err: errors.Join(errOp, io.EOF), Reason: retry.ErrBudget, Attempts: 3, Elapsed: 1234567 * time.Microsecond, Next: 80 * ms},
+			&retry.Error{Err: errors.Join(errOp, io.EOF), Reason: retry.ErrBudget, Attempts: 3, SinceFailure: 1234567 * time.Microsecond, Next: 80 * ms},
 			"gave up after 3 attempts (client-side retry budget used up, next wait 80ms): operation failed; EOF",
 		},
 	}
@@ -149,7 +149,7 @@ func TestUncomparableErrors(t *testing.T) {
 	}{
 		"transient":  {retry.Policy{}, []error{bad}, 3},
 		"recovers":   {retry.Policy{Budget: new(retry.TokenBudget)}, []error{bad, nil}, 2},
-		"throttling": {retry.Policy{Budget: new(retry.ThrottleBudget), MaxElapsed: time.Hour}, []error{retry.Throttled(bad)}, 3},
+		"throttling": {retry.Policy{Budget: new(retry.ThrottleBudget), MaxAttempts: 3, MaxElapsed: time.Hour}, []error{retry.Throttled(bad)}, 3},
 		"permanent":  {retry.Policy{Budget: new(retry.RatioBudget)}, []error{retry.Permanent(bad)}, 1},
 		"classifier": {retry.Policy{Classifier: retry.FirstOf(retry.DefaultClassifier{}, awspreset.Classifier{Preset: awspreset.JavaV1Legacy})}, []error{errors.Join(bad, bad)}, 1},
 		"limiter":    {retry.Policy{Limiter: limiterFunc(func(context.Context) error { return bad })}, nil, 0},

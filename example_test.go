@@ -62,7 +62,7 @@ func ExampleError() {
 	fmt.Println(err)
 	fmt.Println(errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, retry.ErrMaxAttempts))
 	if gaveUp, ok := errors.AsType[*retry.Error](err); ok {
-		fmt.Println(gaveUp.Attempts, gaveUp.Elapsed)
+		fmt.Println(gaveUp.Attempts, gaveUp.SinceFailure)
 	}
 	// Output:
 	// gave up after 3 attempts (all attempts used): unexpected EOF
@@ -382,7 +382,7 @@ func ExamplePolicy_Next() {
 		failed retry.Attempt
 		first  time.Time
 	}
-	policy := retry.Policy{Backoff: retry.Exponential{Base: time.Second}, MaxElapsed: time.Hour, Budget: &retry.TokenBudget{}}
+	policy := retry.Policy{Backoff: retry.Exponential{Base: time.Second}, MaxAttempts: 3, MaxElapsed: time.Hour, Budget: &retry.TokenBudget{}}
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	handle := func(text string) error {
 		if text == "poison" {

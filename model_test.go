@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
@@ -19,7 +20,7 @@ var modelScenarios = flag.Int("model.scenarios", 2000, "random scenarios that ar
 
 // A scenario is a call whose operation follows the steps.
 type scenario struct {
-	attempts         int           // 0: 3
+	attempts         int           // 0: 3, or no bound if elapsed is set
 	elapsed, limit   time.Duration // MaxElapsed, AttemptTimeout; 0: none
 	cancel, deadline time.Duration // when the context is canceled, and its deadline; 0: never; below 0: before the call
 	hook             int           // the attempt whose OnAttempt cancels the context; 0: none
@@ -156,8 +157,10 @@ func (s scenario) model() (begins []time.Duration, now time.Duration, end string
 		}
 		now = ends
 		most := s.attempts
-		if most == 0 {
+		if most == 0 && s.elapsed == 0 {
 			most = 3
+		} else if most == 0 {
+			most = math.MaxInt
 		}
 		if kind == "ok" {
 			return begins, now, "ok"

@@ -25,14 +25,16 @@ type Policy struct {
 	// after throttling, and a cap of 20 s, as in the AWS SDKs since November 2026.
 	Backoff Backoff
 
-	// MaxAttempts bounds the number of attempts, including the first. 0 means 3 or, if
-	// Backoff itself is a [Schedule], one more than its number of delays; 1 means no
-	// retry; [Unlimited] means no bound.
+	// MaxAttempts bounds the number of attempts, including the first. 1 means no retry;
+	// [Unlimited] means no bound. 0 means one more than the number of delays if Backoff
+	// itself is a [Schedule], no bound if there is a MaxElapsed, and otherwise 3.
 	MaxAttempts int
 
 	// MaxElapsed limits the time since the start of the call: if the next wait would
 	// end later, the call gives up. It does not interrupt attempts; AttemptTimeout and
-	// the context do. 0 means no limit.
+	// the context do. 0 means no limit. With a MaxElapsed alone, the default Backoff makes
+	// about 6 attempts in a second, 9 in 10 s, 14 in a minute and 69 in ten minutes, so
+	// set a Budget, too. If two waits in a row are 0, the third attempt is the last.
 	MaxElapsed time.Duration
 
 	// AttemptTimeout limits each attempt through the operation's context. The error of
@@ -130,7 +132,16 @@ func (p *Policy) maxAttempts() int {
 	if s, ok := p.Backoff.(Schedule); ok {
 		return len(s) + 1
 	}
+	if p.MaxElapsed != 0 {
+		return Unlimited
+	}
 	return defaultMaxAttempts
+}
+
+// spins reports whether a call that only MaxElapsed bounds does not wait, so that it would
+// make millions of attempts.
+func (p *Policy) spins(a *Attempt, wait time.Duration) bool {
+	return wait == 0 && a.Waited == 0 && a.Number >= defaultMaxAttempts && p.MaxAttempts == 0 && p.maxAttempts() == Unlimited
 }
 
 // Classify returns the verdict of [Do] on err, with a class that is not unknown. A nil
@@ -142,22 +153,24 @@ func (p Policy) Classify(err error) Verdict {
 	return verdict(p.Classifier, err)
 }
 
-// Attempts returns the most attempts that a call makes: MaxAttempts or its default.
+// Attempts returns the most attempts that a call makes: MaxAttempts or, if that is 0, its
+// default, which may be [Unlimited].
 func (p Policy) Attempts() int { return p.maxAttempts() }
 
 // Delays draws the waits of a call whose attempts all fail immediately with transient
 // errors. It stops at MaxElapsed and ignores hints, budgets, limiters and deadlines. Each
-// range loop draws new waits; it may be endless if MaxAttempts is Unlimited.
+// range loop draws new waits; it may be endless if MaxAttempts is Unlimited and there is no
+// MaxElapsed.
 func (p Policy) Delays() iter.Seq[time.Duration] {
 	return func(yield func(time.Duration) bool) {
 		a := Attempt{Verdict: Verdict{Class: ClassTransient}}
 		var elapsed time.Duration
 		for a.Number = 1; a.Number < p.maxAttempts(); a.Number++ {
-			a.Waited = max(0, orDefault(p.Backoff).Delay(a, p.random()))
-			if p.MaxElapsed > 0 && a.Waited > p.MaxElapsed-elapsed || !yield(a.Waited) {
+			wait := max(0, orDefault(p.Backoff).Delay(a, p.random()))
+			if p.spins(&a, wait) || p.MaxElapsed > 0 && wait > p.MaxElapsed-elapsed || !yield(wait) {
 				return
 			}
-			elapsed = dur.Add(elapsed, a.Waited)
+			a.Waited, elapsed = wait, dur.Add(elapsed, wait)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/gobackoff/retry/internal/dur"
 	"github.com/gobackoff/retry/internal/errfacts"
 )
 
@@ -68,7 +69,7 @@ func run(ctx context.Context, p *Policy, op func(context.Context) error, first e
 	var c call
 	defer c.guard()
 	if p.MaxElapsed != 0 { // otherwise calls that succeed do not read the clock
-		c.started, c.start = true, now(p.Clock)
+		c.start = now(p.Clock)
 	}
 	if first != nil {
 		c.attempt.Number = 1
@@ -102,12 +103,15 @@ func run(ctx context.Context, p *Policy, op func(context.Context) error, first e
 // passed to interface methods, so the Policy would escape to the heap.
 type call struct {
 	attempt Attempt       // the current or latest one; Err is the last failure
+	before  error         // the failure before it
 	earlier int           // attempts before the last progress
 	resumed time.Duration // the time elapsed at the last progress
+	slept   time.Duration // the sum of the waits
 	paid    Attempt       // the last failure whose retry the Budget paid for
 	inOp    bool          // op is running
-	started bool          // start is set
-	start   time.Time     // start of the call if the policy has a MaxElapsed, else time of the first failure
+	retries bool          // failed is set
+	start   time.Time     // of the call, if the policy has a MaxElapsed
+	failed  time.Time     // the first failure
 	timer   *time.Timer
 }
 
@@ -118,8 +122,8 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 		return 0, contextReason(ctx, nil)
 	}
 	var elapsed time.Duration
-	if p.MaxElapsed != 0 {
-		elapsed = c.elapsed(p.Clock) - c.resumed
+	if p.MaxElapsed != 0 { // a clock that stands still does not keep the call from ending
+		elapsed = max(c.slept, now(p.Clock).Sub(c.start)) - c.resumed
 	}
 	if a.Progress { // counting restarts
 		c.earlier += a.Number - 1
@@ -133,8 +137,8 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 	if reason != nil {
 		return wait, reason
 	}
-	if !c.started {
-		c.started, c.start = true, now(p.Clock)
+	if !c.retries {
+		c.retries, c.failed = true, now(p.Clock)
 	}
 	if p.Budget != nil {
 		c.paid = *a
@@ -156,7 +160,7 @@ func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration,
 		return 0, ErrPermanent
 	case a.Unrepeatable:
 		return 0, ErrUnrepeatable
-	case p.MaxAttempts != Unlimited && a.Number >= p.maxAttempts():
+	case a.Number >= p.maxAttempts() && p.maxAttempts() != Unlimited:
 		return 0, ErrMaxAttempts
 	}
 	wait, follows := max(0, orDefault(p.Backoff).Delay(*a, p.random())), true
@@ -171,6 +175,8 @@ func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration,
 	switch {
 	case !follows:
 		return wait, ErrHint
+	case p.spins(a, wait):
+		return wait, ErrMaxAttempts
 	case wait >= left && left != noDeadline:
 		return wait, errDeadline
 	case p.MaxElapsed != 0 && wait > p.MaxElapsed-elapsed:
@@ -185,27 +191,26 @@ func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration,
 // one call share a timer. Different calls do not share one, because a timer made outside a
 // synctest bubble runs in real time inside it.
 func (c *call) sleep(ctx context.Context, p *Policy, wait time.Duration) error {
-	if !isSystem(p.Clock) { // another clock has no channel to select on
+	switch {
+	case !isSystem(p.Clock): // another clock has no channel to select on
 		if err := p.Clock.Sleep(ctx, wait); err != nil {
 			return contextReason(ctx, err)
 		}
-		return nil
+	case wait > 0:
+		if c.timer == nil {
+			c.timer = time.NewTimer(wait)
+		} else {
+			c.timer.Reset(wait)
+		}
+		select {
+		case <-c.timer.C:
+		case <-ctx.Done():
+			c.timer.Stop()
+			return contextReason(ctx, context.Canceled)
+		}
 	}
-	if wait <= 0 {
-		return nil
-	}
-	if c.timer == nil {
-		c.timer = time.NewTimer(wait)
-	} else {
-		c.timer.Reset(wait)
-	}
-	select {
-	case <-c.timer.C:
-		return nil
-	case <-ctx.Done():
-		c.timer.Stop()
-		return contextReason(ctx, context.Canceled)
-	}
+	c.slept = dur.Add(c.slept, wait)
+	return nil
 }
 
 // admit waits for the Limiter. It returns nil, or the reason why no attempt may begin.
@@ -278,6 +283,7 @@ func (p *Policy) overtime(caller, limited context.Context, err error) error {
 // Budget.
 func (c *call) conclude(p *Policy, err error) {
 	a := &c.attempt
+	c.before = a.Err
 	if a.Err, a.Verdict = err, (Verdict{}); err != nil {
 		a.Verdict = verdict(p.Classifier, err)
 	}
@@ -300,12 +306,15 @@ func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Du
 	if permanent && p.OnGiveUp == nil {
 		return err
 	}
+	if end := ctx.Err(); end != nil && c.before != nil && errors.Is(err, end) {
+		err = &lateError{err, c.before}
+	}
 	e := &Error{Err: err, Reason: reason, Attempts: c.earlier + c.attempt.Number, Next: next}
 	if reason == errDeadline {
 		e.deadline, _ = ctx.Deadline()
 	}
-	if c.started {
-		e.Elapsed = c.elapsed(p.Clock)
+	if c.retries {
+		e.SinceFailure = max(0, now(p.Clock).Sub(c.failed))
 	}
 	if p.OnGiveUp != nil {
 		p.OnGiveUp(ctx, e)
@@ -340,9 +349,6 @@ func (p Policy) Next(failed Attempt, elapsed time.Duration) (time.Duration, erro
 	}
 	return p.decide(&failed, elapsed, noDeadline)
 }
-
-// elapsed is never negative, even if the clock goes backward.
-func (c *call) elapsed(clock Clock) time.Duration { return max(0, now(clock).Sub(c.start)) }
 
 // guard is deferred by run. A panic in the operation passes through; one in a function of the policy continues with the operation's error added.
 func (c *call) guard() {

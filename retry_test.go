@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,7 +32,7 @@ func TestSchedule(t *testing.T) {
 			return errOp
 		})
 		assert.Equal(t, []time.Duration{0, time.Second, 3 * time.Second, 7 * time.Second, 15 * time.Second}, at)
-		assert.Equal(t, 15*time.Second, asError(t, err).Elapsed)
+		assert.Equal(t, 15*time.Second, asError(t, err).SinceFailure)
 	})
 }
 
@@ -250,22 +251,23 @@ func TestAttemptTimeout(t *testing.T) {
 	})
 }
 
-// TestElapsed: without MaxElapsed, Elapsed is measured from the end of the first attempt.
-func TestElapsed(t *testing.T) {
+// TestSinceFailure: the time is measured from the end of the first attempt, whatever the
+// policy.
+func TestSinceFailure(t *testing.T) {
 	p, clock := onClock(3)
 	slow := func(context.Context) error { clock.Advance(10 * time.Second); return errOp }
 	e := asError(t, retry.Do(t.Context(), p, slow))
-	assert.Equal(t, 23*time.Second, e.Elapsed)
+	assert.Equal(t, 23*time.Second, e.SinceFailure)
 	p.Budget = &retry.TokenBudget{}
 	e = asError(t, retry.Do(t.Context(), p, slow))
-	assert.Equal(t, 23*time.Second, e.Elapsed, "a Budget makes no difference")
+	assert.Equal(t, 23*time.Second, e.SinceFailure, "a Budget makes no difference")
 	p.MaxElapsed = time.Hour
 	e = asError(t, retry.Do(t.Context(), p, slow))
-	assert.Equal(t, 33*time.Second, e.Elapsed)
+	assert.Equal(t, 23*time.Second, e.SinceFailure, "a MaxElapsed makes no difference")
 	p.MaxElapsed = 22 * time.Second
 	e = asError(t, retry.Do(t.Context(), p, slow))
 	assert.ErrorIs(t, e, retry.ErrMaxElapsed)
-	assert.Equal(t, 21*time.Second, e.Elapsed, "Elapsed includes the attempts, and two attempts leave no time for the second wait")
+	assert.Equal(t, 11*time.Second, e.SinceFailure, "MaxElapsed includes the attempts, and two attempts leave no time for the second wait")
 	assert.Equal(t, 2*time.Second, e.Next)
 }
 
@@ -277,9 +279,9 @@ func (c *tickingClock) Now() time.Time {
 	return c.Clock.Now()
 }
 
-// TestElapsedOfOneAttempt: Elapsed is 0 for a call with at most one attempt, and such
+// TestSinceFailureOfOneAttempt: the time is 0 for a call with at most one attempt, and such
 // a call does not read the clock unless the policy has a MaxElapsed.
-func TestElapsedOfOneAttempt(t *testing.T) {
+func TestSinceFailureOfOneAttempt(t *testing.T) {
 	for name, tt := range map[string]struct {
 		policy retry.Policy
 		err    error
@@ -296,7 +298,7 @@ func TestElapsedOfOneAttempt(t *testing.T) {
 			start := clock.Clock.Now()
 			tt.policy.Clock = clock
 			elapsed := time.Duration(-1)
-			tt.policy.OnGiveUp = func(_ context.Context, e *retry.Error) { elapsed = e.Elapsed }
+			tt.policy.OnGiveUp = func(_ context.Context, e *retry.Error) { elapsed = e.SinceFailure }
 			assert.Error(t, retry.Do(t.Context(), tt.policy, retrytest.Script(tt.err).Run))
 			assert.Zero(t, elapsed)
 			assert.Equal(t, start, clock.Clock.Now(), "the clock was read")
@@ -304,9 +306,54 @@ func TestElapsedOfOneAttempt(t *testing.T) {
 	}
 	t.Run("with MaxElapsed", func(t *testing.T) {
 		p := retry.Policy{MaxAttempts: 1, MaxElapsed: time.Hour, Clock: &tickingClock{}}
-		assert.Positive(t, asError(t, retry.Do(t.Context(), p, fails)).Elapsed)
+		assert.Zero(t, asError(t, retry.Do(t.Context(), p, fails)).SinceFailure)
 	})
 }
+
+// TestMaxElapsedAlone: without MaxAttempts, the time bounds the attempts, unless nothing
+// waits.
+func TestMaxElapsedAlone(t *testing.T) {
+	half := retrytest.Fixed(0.5)
+	for name, tt := range map[string]struct {
+		policy   retry.Policy
+		err      error
+		attempts int
+		reason   error
+	}{
+		"a second":           {retry.Policy{MaxElapsed: time.Second}, errOp, 6, retry.ErrMaxElapsed},
+		"ten seconds":        {retry.Policy{MaxElapsed: 10 * time.Second}, errOp, 9, retry.ErrMaxElapsed},
+		"a minute":           {retry.Policy{MaxElapsed: time.Minute}, errOp, 14, retry.ErrMaxElapsed},
+		"ten minutes":        {retry.Policy{MaxElapsed: 10 * time.Minute}, errOp, 68, retry.ErrMaxElapsed},
+		"both":               {retry.Policy{MaxElapsed: time.Minute, MaxAttempts: 5}, errOp, 5, retry.ErrMaxAttempts},
+		"no delay":           {retry.Policy{MaxElapsed: time.Minute, Backoff: retry.NoDelay{}}, errOp, 3, retry.ErrMaxAttempts},
+		"constant 0":         {retry.Policy{MaxElapsed: time.Minute, Backoff: retry.Constant(0)}, errOp, 3, retry.ErrMaxAttempts},
+		"no delay, hints":    {retry.Policy{MaxElapsed: time.Minute, Backoff: retry.NoDelay{}}, retry.After(errOp, 20*time.Second), 4, retry.ErrMaxElapsed},
+		"hints that are cut": {retry.Policy{MaxElapsed: time.Minute, Hint: noWait{}}, retry.After(errOp, 20*time.Second), 3, retry.ErrMaxAttempts},
+		"a wait, then none":  {retry.Policy{MaxElapsed: time.Minute, Backoff: retry.Linear{Step: 20 * time.Second}}, errOp, 4, retry.ErrMaxElapsed},
+		"a schedule":         {retry.Policy{MaxElapsed: time.Minute, Backoff: retry.Schedule{0, 0, 0, 0, time.Second}}, errOp, 6, retry.ErrMaxAttempts},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tt.policy.Rand = half
+			calls, waits, err := play(t, tt.policy, tt.err)
+			assert.ErrorIs(t, err, tt.reason)
+			assert.Equal(t, tt.attempts, calls)
+			if tt.err == errOp && tt.policy.Hint == nil {
+				assert.Len(t, slices.Collect(tt.policy.Delays()), len(waits), "Delays ends where Do does")
+			}
+		})
+	}
+	t.Run("a clock that stands still", func(t *testing.T) {
+		p := retry.Policy{MaxElapsed: time.Minute, Backoff: retry.Constant(10 * time.Second), Clock: noClock{}}
+		e := asError(t, retry.Do(t.Context(), p, fails))
+		assert.Equal(t, retry.ErrMaxElapsed, e.Reason)
+		assert.Equal(t, 7, e.Attempts)
+	})
+}
+
+// noWait is a HintRule that never waits after a hint.
+type noWait struct{}
+
+func (noWait) Wait(time.Duration, time.Duration) (time.Duration, bool) { return 0, true }
 
 func recovered(f func()) (v any) {
 	defer func() { v = recover() }()
@@ -643,7 +690,7 @@ func TestProgress(t *testing.T) {
 		p.Backoff, p.MaxElapsed = retry.Constant(time.Second), 3*time.Second
 		err := asError(t, retry.Do(t.Context(), p, retrytest.Script(errOp, errOp, errOp, progress, errOp).Run))
 		assert.Len(t, clock.Waits(), 6)
-		assert.Equal(t, 6*time.Second, err.Elapsed)
+		assert.Equal(t, 6*time.Second, err.SinceFailure)
 		assert.Equal(t, retry.ErrMaxElapsed, err.Reason)
 	})
 	t.Run("as long as the limit", func(t *testing.T) {

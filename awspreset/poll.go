@@ -25,7 +25,7 @@ func LongPoll(ctx context.Context, p retry.Policy, err error) error {
 		p.Clock = retry.SystemClock{}
 	}
 	if ended := p.Clock.Sleep(ctx, e.Next); ended != nil {
-		return &retry.Error{Err: err, Reason: ended, Attempts: e.Attempts, Elapsed: e.Elapsed}
+		return &retry.Error{Err: err, Reason: ended, Attempts: e.Attempts, SinceFailure: e.SinceFailure}
 	}
 	return err
 }

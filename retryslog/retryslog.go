@@ -61,8 +61,8 @@ func Error(e *retry.Error) slog.Attr {
 		return slog.Group("retry")
 	}
 	attrs := []slog.Attr{slog.Any("reason", e.Reason), slog.Int("attempts", e.Attempts)}
-	if e.Elapsed > 0 {
-		attrs = append(attrs, slog.Duration("elapsed", e.Elapsed))
+	if e.SinceFailure > 0 {
+		attrs = append(attrs, slog.Duration("since_failure", e.SinceFailure))
 	}
 	if e.Next > 0 {
 		attrs = append(attrs, slog.Duration("next", e.Next))

@@ -83,7 +83,7 @@ func TestError(t *testing.T) {
 	}{
 		"nil":         {nil, ""},
 		"before":      {&retry.Error{Reason: context.Canceled}, " retry.reason=\"context canceled\" retry.attempts=0"},
-		"all":         {&retry.Error{Err: errOp, Reason: retry.ErrBudget, Attempts: 2, Elapsed: time.Second, Next: time.Minute}, " retry.reason=\"client-side retry budget used up\" retry.attempts=2 retry.elapsed=1s retry.next=1m0s retry.error=\"operation failed\""},
+		"all":         {&retry.Error{Err: errOp, Reason: retry.ErrBudget, Attempts: 2, SinceFailure: time.Second, Next: time.Minute}, " retry.reason=\"client-side retry budget used up\" retry.attempts=2 retry.since_failure=1s retry.next=1m0s retry.error=\"operation failed\""},
 		"a typed nil": {&retry.Error{Err: nobody, Reason: retry.ErrBudget, Attempts: 1}, " retry.reason=\"client-side retry budget used up\" retry.attempts=1 retry.error=<nil>"},
 	} {
 		t.Run(name, func(t *testing.T) {
