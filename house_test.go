@@ -442,7 +442,7 @@ func TestVisits(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(module), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(visitor), 0o600))
 	output(t, dir, "go", "build", "-mod=mod", "-cover", "-covermode=atomic", "-coverpkg=visits,github.com/gobackoff/retry/...", "-o", "visits.exe")
-	for failure, most := range map[string]struct{ functions, files int }{"plain": {28, 9}, "wrapped": {42, 14}} {
+	for failure, most := range map[string]struct{ functions, files int }{"plain": {30, 9}, "wrapped": {43, 14}} {
 		profile := t.TempDir()
 		output(t, dir, filepath.Join(dir, "visits.exe"), failure, profile)
 		files := map[string][]string{}

@@ -32,9 +32,9 @@ type Policy struct {
 
 	// MaxElapsed limits the time since the start of the call: if the next wait would
 	// end later, the call gives up. It does not interrupt attempts; AttemptTimeout and
-	// the context do. 0 means no limit. With a MaxElapsed alone, the default Backoff makes
-	// about 6 attempts in a second, 9 in 10 s, 14 in a minute and 69 in ten minutes, so
-	// set a Budget, too. If two waits in a row are 0, the third attempt is the last.
+	// the context do. 0 means no limit. Without MaxAttempts, the default Backoff makes some
+	// 14 attempts in a minute, so set a Budget, too; the third attempt is the last one if
+	// nothing waits before it and after it.
 	MaxElapsed time.Duration
 
 	// AttemptTimeout limits each attempt through the operation's context. The error of
