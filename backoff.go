@@ -39,7 +39,7 @@ func (b Constant) Delay(Attempt, float64) time.Duration { return max(0, time.Dur
 
 // Validate reports a negative delay.
 func (b Constant) Validate() error {
-	return ruleError("Constant", durationFaults("delay", time.Duration(b)))
+	return ruleError("Constant", delayFaults("delay", time.Duration(b)))
 }
 
 // Exponential multiplies the delay by Factor with each retry: min(Cap, Base · Factorⁿ).
@@ -47,7 +47,7 @@ func (b Constant) Validate() error {
 // This formula and those of [FullJitter], [EqualJitter] and [DecorrelatedJitter] are
 // from Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
 type Exponential struct {
-	Base   time.Duration // first delay
+	Base   time.Duration // first delay; 0: 50 ms
 	Cap    time.Duration // largest delay
 	Factor float64       // growth; 0 or NaN: 2; below 1: 1
 }
@@ -59,10 +59,22 @@ func (b Exponential) Delay(a Attempt, _ float64) time.Duration {
 
 // Validate reports invalid fields.
 func (b Exponential) Validate() error {
-	return ruleError("Exponential", baseFaults(b.Base, b.Cap), factorFaults(b.Factor))
+	return ruleError("Exponential", rangeFaults(b.Base, b.Cap), factorFaults(b.Factor))
 }
 
-func (b Exponential) ceiling(n int) float64 { return dur.Ceiling(b.Base, b.Cap, b.Factor, n) }
+func (b Exponential) ceiling(n int) float64 {
+	return dur.Ceiling(baseOrDefault(b.Base), b.Cap, b.Factor, n)
+}
+
+const defaultBase = 50 * time.Millisecond
+
+// baseOrDefault keeps a Base that was forgotten from making a loop that never waits.
+func baseOrDefault(base time.Duration) time.Duration {
+	if base == 0 {
+		return defaultBase
+	}
+	return base
+}
 
 // Linear adds Step to the delay with each retry: min(Cap, Base + n · Step).
 type Linear struct {
@@ -86,7 +98,7 @@ func (b Linear) Validate() error {
 	if base == 0 {
 		base = b.Step // Linear{Step: d} waits from the second retry on
 	}
-	return ruleError("Linear", baseFaults(base, b.Cap), durationFaults("Step", b.Step))
+	return ruleError("Linear", neverFaults(base), rangeFaults(b.Base, b.Cap), delayFaults("Step", b.Step))
 }
 
 // Fibonacci multiplies Base by the Fibonacci numbers 1, 1, 2, 3, 5, 8 …, which grow more
@@ -106,7 +118,9 @@ func (b Fibonacci) Delay(a Attempt, _ float64) time.Duration {
 }
 
 // Validate reports invalid fields.
-func (b Fibonacci) Validate() error { return ruleError("Fibonacci", baseFaults(b.Base, b.Cap)) }
+func (b Fibonacci) Validate() error {
+	return ruleError("Fibonacci", neverFaults(b.Base), rangeFaults(b.Base, b.Cap))
+}
 
 // maxFibonacci is the n at which F(n+1) nanoseconds overflow a Duration:
 // F(93) > 2⁶³.
@@ -131,9 +145,7 @@ func (b Schedule) Validate() error {
 	}
 	var faults []string
 	for i, d := range b {
-		if d < 0 {
-			faults = append(faults, fmt.Sprint("delay ", i+1, " is negative (", d, ")"))
-		}
+		faults = append(faults, delayFaults(fmt.Sprint("delay ", i+1), d)...)
 	}
 	return ruleError("Schedule", faults)
 }

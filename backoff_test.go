@@ -80,7 +80,7 @@ func TestBackoffExtremes(t *testing.T) {
 		{"factor -Inf is 1", retry.Exponential{Base: s, Factor: -inf}, 3, 0, s},
 		{"factor +Inf jumps to the cap", retry.Exponential{Base: s, Factor: inf, Cap: time.Hour}, 2, 0, time.Hour},
 		{"factor +Inf before the first retry", retry.Exponential{Base: s, Factor: inf, Cap: time.Hour}, 1, 0, s},
-		{"base 0 with factor +Inf", retry.Exponential{Factor: inf}, 5, 0, 0},
+		{"base 0 is 50 ms", retry.Exponential{}, 0, 0, 50 * ms},
 		{"a negative base is 0", retry.Exponential{Base: -s}, 5, 0, 0},
 		{"a negative base of linear is 0", retry.Linear{Base: -s, Step: s}, 3, 0, 2 * s},
 		{"a negative step is 0", retry.Linear{Base: s, Step: -s}, 3, 0, s},

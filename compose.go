@@ -87,7 +87,7 @@ type standard struct{}
 const standardCap = 20 * time.Second
 
 func (standard) Delay(a Attempt, u float64) time.Duration {
-	base := 50 * time.Millisecond
+	base := defaultBase
 	if a.Class == ClassThrottled {
 		base = time.Second
 	}

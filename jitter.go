@@ -10,7 +10,7 @@ import (
 // Factorⁿ). It spreads retries well and is the default. For a minimum delay, use
 // [EqualJitter], [DecorrelatedJitter] or [Jittered].
 type FullJitter struct {
-	Base   time.Duration // first ceiling
+	Base   time.Duration // first ceiling; 0: 50 ms
 	Cap    time.Duration // largest ceiling
 	Factor float64       // as in [Exponential]
 }
@@ -22,14 +22,14 @@ func (b FullJitter) Delay(a Attempt, u float64) time.Duration {
 
 // Validate reports invalid fields.
 func (b FullJitter) Validate() error {
-	return ruleError("FullJitter", baseFaults(b.Base, b.Cap), factorFaults(b.Factor))
+	return ruleError("FullJitter", rangeFaults(b.Base, b.Cap), factorFaults(b.Factor))
 }
 
 // EqualJitter keeps half of an exponential delay and draws the other half: t/2 + u · t/2,
 // where t = min(Cap, Base · Factorⁿ). It waits longer and spreads retries less than
 // [FullJitter].
 type EqualJitter struct {
-	Base   time.Duration // first ceiling
+	Base   time.Duration // first ceiling; 0: 50 ms
 	Cap    time.Duration // largest ceiling
 	Factor float64       // as in [Exponential]
 }
@@ -41,7 +41,7 @@ func (b EqualJitter) Delay(a Attempt, u float64) time.Duration {
 
 // Validate reports invalid fields.
 func (b EqualJitter) Validate() error {
-	return ruleError("EqualJitter", baseFaults(b.Base, b.Cap), factorFaults(b.Factor))
+	return ruleError("EqualJitter", rangeFaults(b.Base, b.Cap), factorFaults(b.Factor))
 }
 
 // DecorrelatedJitter draws the delay from the previous wait: min(Cap, Base + u ·
@@ -51,7 +51,7 @@ func (b EqualJitter) Validate() error {
 // At the cap, most draws are cut to exactly Cap. With Redraw the delay is uniform in
 // [Base, min(Cap, 3·prev)], as if drawn again until it fits.
 type DecorrelatedJitter struct {
-	Base   time.Duration // smallest delay
+	Base   time.Duration // smallest delay; 0: 50 ms
 	Cap    time.Duration // largest delay
 	Redraw bool          // keep the jitter at the cap
 }
@@ -59,7 +59,7 @@ type DecorrelatedJitter struct {
 // Delay implements [Backoff].
 func (b DecorrelatedJitter) Delay(a Attempt, u float64) time.Duration {
 	limit := dur.Limit(b.Cap)
-	base := min(float64(max(0, b.Base)), float64(limit))
+	base := min(float64(max(0, baseOrDefault(b.Base))), float64(limit))
 	top := 3 * max(base, float64(a.Waited))
 	if b.Redraw {
 		top = min(top, float64(limit))
@@ -69,7 +69,7 @@ func (b DecorrelatedJitter) Delay(a Attempt, u float64) time.Duration {
 
 // Validate reports invalid fields.
 func (b DecorrelatedJitter) Validate() error {
-	return ruleError("DecorrelatedJitter", baseFaults(b.Base, b.Cap))
+	return ruleError("DecorrelatedJitter", rangeFaults(b.Base, b.Cap))
 }
 
 // jitter randomizes the given share of t: with a share of 1, the result is between 0

@@ -85,7 +85,16 @@ func (p *Policy) faults() []string {
 	} {
 		faults = append(faults, partFaults(part.path, part.value)...)
 	}
+	if len(faults) == 0 && p.MaxElapsed == 0 && p.maxAttempts() == Unlimited && growsForever(p.Backoff) {
+		faults = append(faults, "Backoff grows without a Cap, and neither MaxAttempts nor MaxElapsed ends it")
+	}
 	return faults
+}
+
+// growsForever reports whether a rule waits for years in the end.
+func growsForever(b Backoff) bool {
+	const late = 1000
+	return orDefault(b).Delay(Attempt{Number: late, Waited: math.MaxInt64 / 8}, 1-0x1p-53) >= math.MaxInt64/4
 }
 
 // unfit reports whether a call must not start; refuse returns the reason.

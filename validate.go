@@ -79,15 +79,29 @@ func ruleError(rule string, faults ...[]string) error {
 	return invalid("backoff", all)
 }
 
-func baseFaults(base, limit time.Duration) []string {
-	faults := append(durationFaults("Base", base), durationFaults("Cap", limit)...)
-	switch {
-	case base == 0:
-		faults = append(faults, "Base is 0, which never waits; use NoDelay instead")
-	case limit > 0 && base > limit:
+// rangeFaults checks a smallest and a largest delay.
+func rangeFaults(base, limit time.Duration) []string {
+	faults := append(delayFaults("Base", base), durationFaults("Cap", limit)...)
+	if limit > 0 && base > limit {
 		faults = append(faults, fmt.Sprintf("Base %v is above Cap %v", base, limit))
 	}
 	return faults
+}
+
+// neverFaults checks the base of a rule that has no default for it.
+func neverFaults(base time.Duration) []string {
+	if base == 0 {
+		return []string{"Base is 0, which never waits; use NoDelay instead"}
+	}
+	return nil
+}
+
+// delayFaults checks a delay. One below a microsecond is a number without its unit.
+func delayFaults(name string, d time.Duration) []string {
+	if d > 0 && d < time.Microsecond {
+		return []string{fmt.Sprintf("%s %v is below 1µs; is its unit missing?", name, d)}
+	}
+	return durationFaults(name, d)
 }
 
 func durationFaults(name string, d time.Duration) []string {

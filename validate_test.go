@@ -23,7 +23,10 @@ func (*strictBackoff) Validate() error                           { return errors
 func TestValid(t *testing.T) {
 	valid := []retry.Policy{
 		{},
-		{MaxAttempts: retry.Unlimited, MaxElapsed: time.Hour, AttemptTimeout: 1},
+		{MaxAttempts: retry.Unlimited, MaxElapsed: time.Hour, AttemptTimeout: 1, Backoff: retry.FullJitter{}},
+		{MaxAttempts: retry.Unlimited, Backoff: retry.FullJitter{Cap: time.Minute}},
+		{MaxAttempts: retry.Unlimited, Backoff: retry.Linear{Base: time.Second}},
+		{MaxElapsed: time.Hour, Backoff: retry.Exponential{}},
 		{Backoff: retry.Linear{Step: time.Second}},
 		{Backoff: foreignBackoff{}},
 		{Backoff: retry.Capped{Of: foreignBackoff{}, Cap: 1}, Classifier: retry.FirstOf(retry.DefaultClassifier{}), Hint: retry.HintOrGiveUp{}},
@@ -31,14 +34,14 @@ func TestValid(t *testing.T) {
 		{Budget: &retry.RatioBudget{Floor: -1}},
 		{Budget: &retry.ThrottleBudget{}},
 		{Budget: &retry.TokenBudget{Success: -1}},
-		{Backoff: &retry.FullJitter{Base: 1}},
-		{Backoff: retry.Schedule{0, 1}},
+		{Backoff: &retry.FullJitter{Base: ms}},
+		{Backoff: retry.Schedule{0, ms}},
 		{Backoff: retry.WhenThrottled{Else: retry.Capped{Of: retry.Spread{Of: retry.Jittered{}}}}}, // nil means the default rule
 		{Backoff: retry.Constant(0)},
-		{Backoff: retry.Exponential{Base: 1, Cap: 1, Factor: 1}},
+		{Backoff: retry.Exponential{Base: ms, Cap: ms, Factor: 1}},
 		{Backoff: retry.Spread{Of: retry.Jittered{Of: retry.NoDelay{}}, Fraction: 1}},
 		{Budget: &retry.TokenBudget{Deficit: 500}},
-		{Backoff: retry.Exponential{Base: 1, Factor: math.MaxFloat64}},
+		{Backoff: retry.Exponential{Base: time.Microsecond, Factor: math.MaxFloat64}},
 		{Budget: &retry.TokenBudget{Capacity: math.MaxFloat64}},
 	}
 	for name, b := range everyBackoff {
@@ -67,10 +70,9 @@ func TestInvalid(t *testing.T) {
 		{"negative ones", retry.Policy{Backoff: retry.Linear{Base: -1, Step: -2, Cap: -3}}, []string{
 			"Backoff: Linear: Base -1ns is negative", "Backoff: Linear: Step -2ns is negative", "Backoff: Linear: Cap -3ns is negative",
 		}},
-		{"no base", retry.Policy{Backoff: retry.FullJitter{}}, []string{"Backoff: FullJitter: Base is 0, which never waits; use NoDelay instead"}},
-		{"factors", retry.Policy{Backoff: retry.EqualJitter{Base: 1, Factor: 0.5}}, []string{"Backoff: EqualJitter: Factor 0.5 is not a number of at least 1"}},
-		{"infinite factor", retry.Policy{Backoff: retry.EqualJitter{Base: 1, Factor: math.Inf(1)}}, []string{"Backoff: EqualJitter: Factor +Inf is not a number of at least 1"}},
-		{"a list", retry.Policy{Backoff: retry.Schedule{1, -1}}, []string{"Backoff: Schedule: delay 2 is negative (-1ns)"}},
+		{"factors", retry.Policy{Backoff: retry.EqualJitter{Factor: 0.5}}, []string{"Backoff: EqualJitter: Factor 0.5 is not a number of at least 1"}},
+		{"infinite factor", retry.Policy{Backoff: retry.EqualJitter{Factor: math.Inf(1)}}, []string{"Backoff: EqualJitter: Factor +Inf is not a number of at least 1"}},
+		{"a list", retry.Policy{Backoff: retry.Schedule{ms, -1}}, []string{"Backoff: Schedule: delay 2 -1ns is negative"}},
 		{"an empty list", retry.Policy{Backoff: retry.Schedule{}}, []string{"Backoff: Schedule: has no delays"}},
 		{"a constant", retry.Policy{Backoff: retry.Constant(-1)}, []string{"Backoff: Constant: delay -1ns is negative"}},
 		{"typed nil rules", retry.Policy{Backoff: retry.WhenThrottled{Throttled: (*retry.FullJitter)(nil), Else: retry.Capped{Of: retry.BackoffFunc(nil)}}}, []string{
@@ -93,8 +95,17 @@ func TestInvalid(t *testing.T) {
 			"Ratio is NaN", "Floor is +Inf", "Window -1ns is negative",
 		}},
 		{"another ratio", retry.Policy{Budget: &retry.RatioBudget{Floor: math.Inf(-1)}}, []string{"Floor is -Inf"}},
-		{"a nanosecond", retry.Policy{Backoff: retry.FullJitter{Base: 2, Cap: 1}, MaxElapsed: 1}, []string{
-			"Backoff: FullJitter: Base 2ns is above Cap 1ns",
+		{"a missing unit", retry.Policy{Backoff: retry.FullJitter{Base: 100, Cap: 5}}, []string{
+			"Backoff: FullJitter: Base 100ns is below 1µs; is its unit missing?", "Base 100ns is above Cap 5ns",
+		}},
+		{"other missing units", retry.Policy{Backoff: retry.WhenThrottled{Throttled: retry.Constant(1), Else: retry.Linear{Base: ms, Step: 5}}}, []string{
+			"Throttled: Constant: delay 1ns is below 1µs; is its unit missing?", "Else: Linear: Step 5ns is below 1µs; is its unit missing?",
+		}},
+		{"no end", retry.Policy{Backoff: retry.FullJitter{Base: ms}, MaxAttempts: retry.Unlimited}, []string{
+			"Backoff grows without a Cap, and neither MaxAttempts nor MaxElapsed ends it",
+		}},
+		{"no end after throttling", retry.Policy{Backoff: retry.Spread{Of: retry.DecorrelatedJitter{}}, MaxAttempts: retry.Unlimited}, []string{
+			"Backoff grows without a Cap",
 		}},
 		{"a pointer to a rule", retry.Policy{Backoff: &retry.FullJitter{Base: -1}}, []string{"Backoff: FullJitter: Base -1ns is negative"}},
 		{"no base and no step", retry.Policy{Backoff: retry.Linear{}}, []string{"Backoff: Linear: Base is 0, which never waits; use NoDelay instead"}},
@@ -123,20 +134,20 @@ func TestInvalid(t *testing.T) {
 // TestInvalidRules: the error contains the name and the value of the invalid field.
 func TestInvalidRules(t *testing.T) {
 	for fault, b := range map[string]retry.Backoff{
-		"Factor NaN":                 retry.FullJitter{Base: 1, Factor: math.NaN()},
-		"Factor +Inf":                retry.FullJitter{Base: 1, Factor: math.Inf(1)},
-		"Factor -Inf":                retry.Exponential{Base: 1, Factor: math.Inf(-1)},
-		"Factor -2":                  retry.EqualJitter{Base: 1, Factor: -2},
-		"Base -1s":                   retry.FullJitter{Base: -time.Second},
-		"Base is 0":                  retry.FullJitter{},
-		"delay -1s is negative":      retry.Constant(-time.Second),
-		"delay 2 is negative (-1ns)": retry.Schedule{1, -1},
-		"Step -1ns":                  retry.Linear{Base: 1, Step: -1},
-		"is above Cap 1s":            retry.Fibonacci{Base: time.Minute, Cap: time.Second},
-		"Share -1":                   retry.Jittered{Of: retry.Constant(1), Share: -1},
-		"Share NaN":                  retry.Jittered{Of: retry.Constant(1), Share: math.NaN()},
-		"Fraction -1":                retry.Spread{Of: retry.Constant(1), Fraction: -1},
-		"Fraction 1.5":               retry.Spread{Of: retry.Constant(1), Fraction: 1.5},
+		"Factor NaN":               retry.FullJitter{Factor: math.NaN()},
+		"Factor +Inf":              retry.FullJitter{Factor: math.Inf(1)},
+		"Factor -Inf":              retry.Exponential{Factor: math.Inf(-1)},
+		"Factor -2":                retry.EqualJitter{Factor: -2},
+		"Base -1s":                 retry.FullJitter{Base: -time.Second},
+		"Base is 0":                retry.Fibonacci{},
+		"delay -1s is negative":    retry.Constant(-time.Second),
+		"delay 2 -1ns is negative": retry.Schedule{ms, -1},
+		"Step -1ns":                retry.Linear{Base: ms, Step: -1},
+		"is above Cap 1s":          retry.Fibonacci{Base: time.Minute, Cap: time.Second},
+		"Share -1":                 retry.Jittered{Of: retry.Constant(ms), Share: -1},
+		"Share NaN":                retry.Jittered{Of: retry.Constant(ms), Share: math.NaN()},
+		"Fraction -1":              retry.Spread{Of: retry.Constant(ms), Fraction: -1},
+		"Fraction 1.5":             retry.Spread{Of: retry.Constant(ms), Fraction: 1.5},
 	} {
 		err := retry.Policy{Backoff: b}.Validate()
 		assert.ErrorIs(t, err, retry.ErrInvalid, fault)

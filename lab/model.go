@@ -100,15 +100,7 @@ func trialKey(c *Contention, cell *cell, trial int) uint64 {
 }
 
 func mostAttempts(p retry.Policy) uint32 {
-	n := p.MaxAttempts
-	if n == 0 { // the default depends on the rule
-		p.MaxElapsed = 0
-		n = 1
-		for range p.Delays() {
-			n++
-		}
-	}
-	return uint32(min(uint64(n), math.MaxUint32-1))
+	return uint32(min(uint64(p.Attempts()), math.MaxUint32-1))
 }
 
 func (m *model) start(client uint32) (int64, stream) {

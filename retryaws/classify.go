@@ -6,17 +6,6 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-func withDefaults(p retry.Policy) retry.Policy {
-	if p.MaxAttempts == 0 {
-		p.MaxAttempts = defaultMaxAttempts
-	}
-	p.Classifier = classifierOf(p)
-	return p
-}
-
-// defaultMaxAttempts is the number of attempts if a policy's MaxAttempts is 0.
-const defaultMaxAttempts = 3
-
 func classifierOf(p retry.Policy) retry.Classifier {
 	if p.Classifier == nil {
 		return sdkClassifier{}

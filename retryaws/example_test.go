@@ -66,6 +66,7 @@ func ExampleWithPolicy() {
 
 	policy := retry.Policy{
 		Backoff:        retry.Exponential{Base: time.Millisecond},
+		MaxAttempts:    3,
 		MaxElapsed:     time.Minute,
 		AttemptTimeout: 10 * time.Second,
 		Hooks: retry.Hooks{OnRetry: func(_ context.Context, failed retry.Attempt, wait time.Duration) {

@@ -43,7 +43,7 @@ import (
 // error that matches [retry.ErrInvalid].
 func WithPolicy(p retry.Policy) func(*middleware.Stack) error {
 	invalid := p.Validate()
-	p = withDefaults(p)
+	p.Classifier = classifierOf(p)
 	return func(stack *middleware.Stack) error {
 		if invalid != nil {
 			return invalid
@@ -99,7 +99,7 @@ func (l loop) HandleFinalize(ctx context.Context, in middleware.FinalizeInput, n
 	if req.GetStream() != nil && !req.IsStreamSeekable() {
 		p.MaxAttempts = 1
 	}
-	attempt := attempt{most: p.MaxAttempts, once: l.once, next: next}
+	attempt := attempt{most: p.Attempts(), once: l.once, next: next}
 	err = retry.Do(ctx, p, func(ctx context.Context) error {
 		if attempt.number++; attempt.number > 1 {
 			if unfit := req.RewindStream(); unfit != nil {

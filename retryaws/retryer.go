@@ -1,7 +1,6 @@
 package retryaws
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,16 +82,17 @@ func New(p retry.Policy) (*Retryer, error) {
 		return nil, fmt.Errorf("%w retry policy: the SDK's loop does not support %s; use WithPolicy",
 			retry.ErrInvalid, strings.Join(unfit, ", "))
 	}
-	return &Retryer{policy: withDefaults(p), delays: Delayer{Backoff: p.Backoff, Rand: p.Rand}}, nil
+	p.Classifier = classifierOf(p)
+	return &Retryer{policy: p, delays: Delayer{Backoff: p.Backoff, Rand: p.Rand}}, nil
 }
 
 // MaxAttempts returns the policy's number of attempts. For [retry.Unlimited] it
 // returns 0, which means no limit in the SDK.
 func (r *Retryer) MaxAttempts() int {
-	if r.policy.MaxAttempts == retry.Unlimited {
+	if r.policy.Attempts() == retry.Unlimited {
 		return 0
 	}
-	return cmp.Or(r.policy.MaxAttempts, defaultMaxAttempts)
+	return r.policy.Attempts()
 }
 
 // IsErrorRetryable reports whether the policy retries after err; after nil, it never

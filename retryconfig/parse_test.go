@@ -93,7 +93,9 @@ func TestParseErrors(t *testing.T) {
 		{"full base=1s )", `")" is not of the form key=value`},
 		{strings.Repeat("capped(", 100), `rules are nested more than 16 deep`},
 		{"full base=5s cap=1s", `Base 5s is above Cap 1s`},
-		{"full", `Base is 0, which never waits`},
+		{"fibonacci", `Base is 0, which never waits`},
+		{"full base=100ns", `Base 100ns is below 1µs`},
+		{"full attempts=unlimited", `Backoff grows without a Cap`},
 		{"full base=1s elapsed=-1s", `MaxElapsed is negative (-1s)`},
 	}
 	for _, tt := range tests {

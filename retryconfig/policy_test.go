@@ -79,7 +79,7 @@ func TestTextInOtherFormats(t *testing.T) {
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"Retry": "equal base=1s attempts=4"}`, string(text))
 
-	require.Error(t, json.Unmarshal([]byte(`{"Retry": "equal"}`), &config))
+	require.Error(t, json.Unmarshal([]byte(`{"Retry": "fibonacci"}`), &config))
 	assert.Equal(t, 4, config.Retry.MaxAttempts, "an error changes nothing")
 
 	var p retryconfig.Policy

@@ -32,7 +32,11 @@ func textOf(p retry.Policy) (string, error) {
 	}
 	own, others := values(p), values(like)
 	for i, key := range policyKeys {
-		if own[i].text != others[i].text || i == 0 && !isPreset { // attempts are always shown
+		show := own[i].text != others[i].text
+		if i == 0 && !isPreset { // attempts, unless only the time bounds them
+			show = p.MaxAttempts != 0 || p.Attempts() != retry.Unlimited
+		}
+		if show {
 			text += " " + key + "=" + own[i].text
 			err = cmp.Or(err, own[i].err)
 		}

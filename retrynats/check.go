@@ -60,7 +60,7 @@ func (w Worker) faults(c jetstream.ConsumerConfig) []string {
 	if invalid != nil {
 		w.Policy = retry.Policy{MaxAttempts: 1} // some checks need a valid policy
 	}
-	most := attempts(w.Policy)
+	most := w.Policy.Attempts()
 	switch {
 	case w.MaxDeliveries < 0:
 		faults = append(faults, fmt.Sprintf("MaxDeliveries is negative (%d)", w.MaxDeliveries))
@@ -90,18 +90,6 @@ func longest(p retry.Policy) float64 {
 		total += delay.Seconds()
 	}
 	return total
-}
-
-func attempts(p retry.Policy) int {
-	if p.MaxAttempts != 0 {
-		return p.MaxAttempts
-	}
-	p.MaxElapsed = 0
-	n := 1
-	for range p.Delays() {
-		n++
-	}
-	return n
 }
 
 func ackWait(c jetstream.ConsumerConfig) time.Duration {

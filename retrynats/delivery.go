@@ -145,7 +145,7 @@ func (d *delivery) fail() {
 	case retry.ErrPermanent:
 		d.deposit(err)
 	}
-	d.giveUp(&retry.Error{Err: err, Reason: reason, Attempts: d.number, Elapsed: max(0, time.Since(d.meta.Timestamp)), Next: wait})
+	d.giveUp(&retry.Error{Err: err, Reason: reason, Attempts: d.number, Next: wait})
 }
 
 // fnFailed reports whether fn itself failed. Otherwise the Limiter failed or ctx ended.

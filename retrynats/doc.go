@@ -66,8 +66,7 @@
 //     because another worker may have handled the failure.
 //   - Hooks: as in Do. Attempt.Number is the delivery number,
 //     Attempt.Waited is the policy's delay before that delivery, without hints, and
-//     Error.Elapsed is the age of the message. OnGiveUp is called after the dead letter
-//     is stored.
+//     Error.SinceFailure is 0. OnGiveUp is called after the dead letter is stored.
 //   - Rand, Clock: not used.
 //
 // After an error marked with [retry.Progress], the next delay is that after a first

@@ -60,7 +60,7 @@ var consumerSettings = []judgment[jetstream.ConsumerConfig]{
 		return faultIf(len(c.BackOff) > 0, "BackOff is set: it replaces AckWait, and its differences are added to the policy's delays")
 	}},
 	{settings: []string{"max_deliver"}, fault: func(w Worker, c jetstream.ConsumerConfig) string {
-		most := max(attempts(w.Policy), w.MaxDeliveries)
+		most := max(w.Policy.Attempts(), w.MaxDeliveries)
 		return faultIf(c.MaxDeliver > 0 && c.MaxDeliver <= most,
 			"MaxDeliver (%d) is not above the %s deliveries that may be needed: the server would silently stop there; set -1", c.MaxDeliver, count(most))
 	}},
@@ -138,7 +138,7 @@ var letterSettings = []judgment[jetstream.StreamConfig]{
 // workFaults judges the stream of the messages: they must not be removed while they wait.
 func workFaults(p retry.Policy, c jetstream.StreamConfig) []string {
 	wait := longest(p)
-	if c.MaxAge == 0 || attempts(p) == retry.Unlimited || c.MaxAge.Seconds() > wait {
+	if c.MaxAge == 0 || p.Attempts() == retry.Unlimited || c.MaxAge.Seconds() > wait {
 		return nil
 	}
 	return []string{fmt.Sprintf("the MaxAge of stream %s (%v) is not above the sum of the policy's delays (%v): messages would be removed before they are given up, without a dead letter",

@@ -21,7 +21,7 @@ func explain(args []string) (string, error) {
 	b.WriteString(c.settings())
 	p := c.policy
 	plan := retryconfig.NewPlan(p)
-	fmt.Fprintf(&b, "%s: %s attempts if all fail", retryconfig.Policy{Policy: p}, attemptsText(p.MaxAttempts))
+	fmt.Fprintf(&b, "%s: %s attempts if all fail", retryconfig.Policy{Policy: p}, attemptsText(p.Attempts()))
 	if p.MaxElapsed > 0 {
 		fmt.Fprintf(&b, ", no wait beyond %v", p.MaxElapsed)
 	}
@@ -139,7 +139,7 @@ func presets() string {
 			panic(err) // TestNames parses all of them
 		}
 		total := retryconfig.NewPlan(p).Total
-		fmt.Fprintf(&b, "%-32s %8s %12v %12v\n", name, attemptsText(p.MaxAttempts), round(total.Mean), round(total.Max))
+		fmt.Fprintf(&b, "%-32s %8s %12v %12v\n", name, attemptsText(p.Attempts()), round(total.Mean), round(total.Max))
 	}
 	fmt.Fprintf(&b, "\nWaits are totals for a command that never succeeds. Rules: %s.\n", strings.Join(ruleNames[1:], ", "))
 	return b.String()

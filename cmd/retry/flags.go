@@ -16,7 +16,7 @@ import (
 )
 
 type config struct {
-	policy        retry.Policy // MaxAttempts is set
+	policy        retry.Policy
 	match         match
 	deadline      time.Duration // of the whole run; 0: none
 	grace         time.Duration // from TERM to KILL
@@ -301,7 +301,7 @@ func (c *config) complete(options []option, getenv func(string) string) error {
 	}
 	c.policy.MaxAttempts = or(c.attempts, c.policy.MaxAttempts)
 	c.policy.AttemptTimeout = or(c.timeout, c.policy.AttemptTimeout)
-	if c.consecutive > c.policy.MaxAttempts {
+	if c.consecutive > c.policy.Attempts() {
 		return fmt.Errorf("--consecutive %d needs as many --attempts", c.consecutive)
 	}
 	return nil

@@ -72,7 +72,7 @@ func parse(t *testing.T, env string, args ...string) (*config, error) {
 func TestParseFlags(t *testing.T) {
 	c, err := parse(t, "", "--policy", "constant delay=1s attempts=9 timeout=1m", "-t", "4", "--timeout=2s", "cmd", "--timeout", "-q", "--")
 	require.NoError(t, err)
-	assert.Equal(t, 4, c.policy.MaxAttempts)
+	assert.Equal(t, 4, c.policy.Attempts())
 	assert.Equal(t, 2*time.Second, c.policy.AttemptTimeout)
 	assert.Equal(t, []string{"cmd", "--timeout", "-q", "--"}, c.args)
 	assert.False(t, c.quiet)
@@ -85,7 +85,7 @@ func TestParseFlags(t *testing.T) {
 
 	c, err = parse(t, "", "-qvt3", "-t4", "cmd", "-t5")
 	require.NoError(t, err)
-	assert.Equal(t, 4, c.policy.MaxAttempts)
+	assert.Equal(t, 4, c.policy.Attempts())
 	assert.True(t, c.quiet && c.verbose)
 	assert.Equal(t, []string{"cmd", "-t5"}, c.args)
 
@@ -94,11 +94,11 @@ func TestParseFlags(t *testing.T) {
 	assert.Equal(t, []target{{"tcp", "db:5432"}, {"file", "/x"}}, c.targets)
 	assert.Equal(t, []string{"cmd", "--", "-t4", "tcp:x:1"}, c.args)
 	assert.Equal(t, 10*time.Second, c.deadline)
-	assert.Equal(t, 3, c.policy.MaxAttempts)
+	assert.Equal(t, 3, c.policy.Attempts())
 
 	c, err = parse(t, "", "true")
 	require.NoError(t, err)
-	assert.Equal(t, 3, c.policy.MaxAttempts)
+	assert.Equal(t, 3, c.policy.Attempts())
 	assert.Zero(t, c.policy.AttemptTimeout)
 	assert.Equal(t, 5*time.Second, c.grace)
 	assert.Equal(t, retry.EqualJitter{Base: time.Second, Cap: 20 * time.Second}, c.policy.Backoff)

@@ -29,7 +29,7 @@ func presetNames() []string {
 	return names
 }
 
-// parsePolicy parses a policy and sets its MaxAttempts.
+// parsePolicy parses a policy.
 func parsePolicy(text string) (retry.Policy, error) {
 	first := text
 	if i := strings.IndexAny(text, " ,;\t("); i >= 0 {
@@ -39,11 +39,7 @@ func parsePolicy(text string) (retry.Policy, error) {
 	if first != "" && !strings.Contains(first, "=") && !slices.Contains(known, first) {
 		return retry.Policy{}, fmt.Errorf("unknown policy %q%s", first, didYouMean(first, known))
 	}
-	p, err := retryconfig.Parse(text)
-	if err == nil && p.MaxAttempts == 0 {
-		p.MaxAttempts = p.Attempts()
-	}
-	return p, err
+	return retryconfig.Parse(text)
 }
 
 // The default waits are random, at least half a second and then a second, because most

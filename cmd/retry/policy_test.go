@@ -24,11 +24,12 @@ func TestParsePolicy(t *testing.T) {
 		{"full base=1s cap=1m attempts=5", 5, retry.FullJitter{Base: time.Second, Cap: time.Minute}},
 		{"schedule delays=1s/2s/4s", 4, retry.Schedule{time.Second, 2 * time.Second, 4 * time.Second}},
 		{"constant delay=1s", 3, retry.Constant(time.Second)},
+		{"elapsed=1m", retry.Unlimited, nil},
 	} {
 		t.Run(test.text, func(t *testing.T) {
 			p, err := parsePolicy(test.text)
 			require.NoError(t, err)
-			assert.Equal(t, test.attempts, p.MaxAttempts)
+			assert.Equal(t, test.attempts, p.Attempts())
 			assert.Equal(t, test.backoff, p.Backoff)
 		})
 	}

@@ -38,7 +38,7 @@ type report struct {
 }
 
 func newReport(c *config, t *terminal) (*report, error) {
-	r := &report{out: os.Stderr, verbose: c.verbose, attempts: c.policy.MaxAttempts, started: time.Now(), terminal: t, warned: map[string]bool{}}
+	r := &report{out: os.Stderr, verbose: c.verbose, attempts: c.policy.Attempts(), started: time.Now(), terminal: t, warned: map[string]bool{}}
 	r.github = !c.quiet && os.Getenv("GITHUB_ACTIONS") == "true"
 	if c.quiet {
 		r.out = io.Discard

@@ -45,7 +45,7 @@ func run(c *config) int {
 	if s.report, err = newReport(c, s.terminal); err != nil {
 		return fail(err)
 	}
-	if s.input, err = newInput(os.Stdin, c.stdin, c.policy.MaxAttempts); err != nil {
+	if s.input, err = newInput(os.Stdin, c.stdin, c.policy.Attempts()); err != nil {
 		return fail(err)
 	}
 	policy := c.policy
@@ -219,7 +219,7 @@ func (s *session) environment() []string {
 			env = append(env, entry)
 		}
 	}
-	env = append(env, "RETRY_ATTEMPT="+strconv.Itoa(s.number), "RETRY_MAX_ATTEMPTS="+attemptsText(s.policy.MaxAttempts))
+	env = append(env, "RETRY_ATTEMPT="+strconv.Itoa(s.number), "RETRY_MAX_ATTEMPTS="+attemptsText(s.policy.Attempts()))
 	if s.last != nil {
 		env = append(env, "RETRY_LAST_EXIT="+strconv.Itoa(s.last.status()))
 	}
