@@ -14,7 +14,7 @@ import (
 // give the smallest delay and 1-ε the largest. A negative delay counts as 0. Delay
 // must accept any Number and Waited. Package retrytest tests implementations.
 //
-// A Backoff that can be wrong also implements [Validator].
+// A Backoff may also be a [Validator].
 type Backoff interface {
 	Delay(a Attempt, u float64) time.Duration
 }

@@ -11,9 +11,8 @@ import (
 	"github.com/gobackoff/retry/internal/dur"
 )
 
-// A Policy specifies when to retry. The zero Policy is safe in production: three
-// attempts, with random waits below 50 ms and 100 ms, or below 1 s and 2 s after
-// throttling.
+// A Policy says when to retry. The zero Policy is safe in production: three
+// attempts, with random waits below 50 ms and 100 ms, or 1 s and 2 s after throttling.
 //
 // A Policy holds no per-call state, so it can be copied, and it can be used
 // concurrently as long as it is not changed. Copies share the Budget and the Limiter,
@@ -33,8 +32,8 @@ type Policy struct {
 	// MaxElapsed limits the time since the start of the call: if the next wait would
 	// end later, the call gives up. It does not interrupt attempts; AttemptTimeout and
 	// the context do. 0 means no limit. Without MaxAttempts, the default Backoff makes some
-	// 14 attempts in a minute, so set a Budget, too; the third attempt is the last one if
-	// nothing waits before it and after it.
+	// 14 attempts in a minute, so set a Budget, too; the third attempt is the last if
+	// nothing waits before and after it.
 	MaxElapsed time.Duration
 
 	// AttemptTimeout limits each attempt through the operation's context. The error of

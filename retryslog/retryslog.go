@@ -15,7 +15,8 @@ import (
 )
 
 // Hooks returns hooks that log each retry as a warning just before its wait, and each
-// call that gives up as an error. The logger receives the call's context. A nil logger
+// call that gives up as an error, or for debugging if nothing was retried because the first
+// failure was permanent, or if the caller canceled the call. The logger receives the call's context. A nil logger
 // means the [slog.Default] in effect when each line is logged.
 func Hooks(logger *slog.Logger) retry.Hooks {
 	log := func(ctx context.Context, level slog.Level, message string, attrs ...slog.Attr) {
@@ -30,7 +31,11 @@ func Hooks(logger *slog.Logger) retry.Hooks {
 			log(ctx, slog.LevelWarn, "retry", Attempt(failed), slog.Duration("wait", wait))
 		},
 		OnGiveUp: func(ctx context.Context, e *retry.Error) {
-			log(ctx, slog.LevelError, "gave up", Error(e))
+			level := slog.LevelError
+			if e.Reason == retry.ErrPermanent && e.Attempts == 1 || e.ReasonLabel() == "canceled" {
+				level = slog.LevelDebug // a 404, say: the caller decides what it means
+			}
+			log(ctx, level, "gave up", Error(e))
 		},
 	}
 }
@@ -55,7 +60,7 @@ func Attempt(a retry.Attempt) slog.Attr {
 }
 
 // Error returns a group named "retry" with those fields of e that are set: reason,
-// attempts, elapsed, next and error. A nil e gives an empty group.
+// attempts, since_failure, next and error. A nil e gives an empty group.
 func Error(e *retry.Error) slog.Attr {
 	if e == nil {
 		return slog.Group("retry")

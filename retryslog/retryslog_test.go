@@ -19,7 +19,7 @@ import (
 
 // logger returns a logger that writes lines without the time.
 func logger(out *strings.Builder) *slog.Logger {
-	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
 		if len(groups) == 0 && a.Key == slog.TimeKey {
 			return slog.Attr{}
 		}
@@ -30,7 +30,7 @@ func logger(out *strings.Builder) *slog.Logger {
 var errOp = errors.New("operation failed")
 
 func TestHooks(t *testing.T) {
-	policy := retry.Policy{Backoff: retry.Constant(time.Second), Clock: &retrytest.Clock{}, MaxElapsed: time.Hour}
+	policy := retry.Policy{Backoff: retry.Constant(time.Second), Clock: &retrytest.Clock{}, MaxAttempts: 3, MaxElapsed: time.Hour}
 	const two = "level=WARN msg=retry attempt.number=1 attempt.error=\"operation failed\" attempt.class=transient wait=1s\n" +
 		"level=WARN msg=retry attempt.number=2 attempt.waited=1s attempt.error=\"operation failed\" attempt.class=transient wait=1s\n"
 	t.Run("success after retries", func(t *testing.T) {
@@ -41,8 +41,30 @@ func TestHooks(t *testing.T) {
 	t.Run("gave up", func(t *testing.T) {
 		var out strings.Builder
 		assert.Error(t, retry.Do(t.Context(), policy.With(retryslog.Hooks(logger(&out))), retrytest.Script(errOp).Run))
-		assert.Equal(t, two+"level=ERROR msg=\"gave up\" retry.reason=\"all attempts used\" retry.attempts=3 retry.elapsed=2s retry.error=\"operation failed\"\n", out.String())
+		assert.Equal(t, two+"level=ERROR msg=\"gave up\" retry.reason=\"all attempts used\" retry.attempts=3 retry.since_failure=2s retry.error=\"operation failed\"\n", out.String())
 	})
+	canceled, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for name, tt := range map[string]struct {
+		ctx      context.Context
+		outcomes []error
+		level    string
+	}{
+		"permanent at once":          {t.Context(), []error{retry.Permanent(errOp)}, "DEBUG"},
+		"permanent after a retry":    {t.Context(), []error{errOp, retry.Permanent(errOp)}, "ERROR"},
+		"canceled by the caller":     {canceled, []error{errOp}, "DEBUG"},
+		"not retried, not permanent": {t.Context(), []error{retry.Unrepeatable(errOp)}, "ERROR"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			op := retrytest.Script(tt.outcomes...)
+			assert.Error(t, retry.Do(tt.ctx, policy.With(retryslog.Hooks(logger(&out))), func(ctx context.Context) error {
+				cancel()
+				return op.Run(ctx)
+			}))
+			assert.Contains(t, out.String(), "level="+tt.level+" msg=\"gave up\"")
+		})
+	}
 	t.Run("the default logger", func(t *testing.T) {
 		var out strings.Builder
 		before := slog.Default()
@@ -101,7 +123,7 @@ func TestPolicy(t *testing.T) {
 }
 
 func ExampleHooks() {
-	log := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+	log := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
 		if len(groups) == 0 && a.Key == slog.TimeKey {
 			return slog.Attr{}
 		}
