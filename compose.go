@@ -27,7 +27,7 @@ func (b Jittered) Validate() error {
 }
 
 // Spread varies another rule's delay uniformly: Of · (1 ± Fraction). The mean is unchanged.
-// The result may exceed the other rule's cap: [Capped] around the Spread bounds it.
+// It may exceed the cap of Of; a [Capped] around it bounds it.
 type Spread struct {
 	Of       Backoff // nil: the default rule
 	Fraction float64 // clamped to [0, 1]; NaN counts as 0

@@ -45,8 +45,7 @@
 //
 // # What is left out
 //
-//   - Options and builders: a struct can be copied and changed. (Package retryconfig
-//     reads it from text.)
+//   - Options and builders: a struct can be copied and changed.
 //   - A list of all errors of a call, which would grow without bound.
 //   - Logging: use [Hooks], such as those of package retryslog.
 //   - An iterator: its error would need a variable outside the loop.

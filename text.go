@@ -59,18 +59,18 @@ func (p Policy) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
 var errNoText = invalid("policy", []string{"decode it into a Policy of package github.com/gobackoff/retry/retryconfig"})
 
-// UnmarshalText returns an error that names package retryconfig, as the other methods for
-// decoders do: without them, a configuration would be ignored.
+// UnmarshalText refuses: decode a Policy of package retryconfig. Without these methods, a
+// decoder would ignore a configuration.
 func (*Policy) UnmarshalText([]byte) error { return errNoText }
 
-// UnmarshalJSON returns an error: see UnmarshalText.
+// UnmarshalJSON refuses.
 func (*Policy) UnmarshalJSON([]byte) error { return errNoText }
 
-// UnmarshalYAML returns an error: see UnmarshalText.
+// UnmarshalYAML refuses.
 func (*Policy) UnmarshalYAML(func(any) error) error { return errNoText }
 
-// UnmarshalTOML returns an error: see UnmarshalText.
+// UnmarshalTOML refuses.
 func (*Policy) UnmarshalTOML(any) error { return errNoText }
 
-// UnmarshalMapstructure returns an error: see UnmarshalText.
+// UnmarshalMapstructure refuses.
 func (*Policy) UnmarshalMapstructure(any) error { return errNoText }
