@@ -12,7 +12,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nsqio/go-nsq"
-	"github.com/quic-go/quic-go"
 	amqp091 "github.com/rabbitmq/amqp091-go"
 	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -121,15 +120,6 @@ func webSocketFaults(closed func(code int) error) func(*testing.T) []fault {
 func gorillaClosed(code int) error { return &gorilla.CloseError{Code: code} }
 
 func coderClosed(code int) error { return coder.CloseError{Code: coder.StatusCode(code)} }
-
-func quicFaults(*testing.T) []fault {
-	return []fault{
-		{name: "`IdleTimeoutError`", err: &quic.IdleTimeoutError{}, class: timeout},
-		{name: "`HandshakeTimeoutError`", err: &quic.HandshakeTimeoutError{}, class: timeout},
-		{name: "`StatelessResetError`", err: &quic.StatelessResetError{}, class: unknown},
-		{name: "connection refused", err: &quic.TransportError{ErrorCode: quic.ConnectionRefused}, class: unknown},
-	}
-}
 
 func nsqFaults(*testing.T) []fault {
 	return []fault{

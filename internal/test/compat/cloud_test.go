@@ -5,31 +5,22 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strconv"
 	"testing"
 	"time"
 
-	"github.com/PagerDuty/go-pagerduty"
-	"github.com/anthropics/anthropic-sdk-go"
-	anthropicoption "github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/bwmarrin/discordgo"
 	"github.com/containerd/errdefs"
-	"github.com/digitalocean/godo"
 	kratos "github.com/go-kratos/kratos/v2/errors"
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 	"github.com/googleapis/gax-go/v2/apierror"
 	vault "github.com/hashicorp/vault/api"
-	influxdb "github.com/influxdata/influxdb-client-go/v2"
-	"github.com/linode/linodego"
 	"github.com/olivere/elastic/v7"
 	"github.com/opensearch-project/opensearch-go/v4"
-	gopenai "github.com/sashabaranov/go-openai"
 	"github.com/slack-go/slack"
 	"github.com/stretchr/testify/require"
 	twilio "github.com/twilio/twilio-go/client"
 	"github.com/twitchtv/twirp"
-	gitlab "gitlab.com/gitlab-org/api/client-go"
 	"go.temporal.io/api/serviceerror"
 	"golang.org/x/oauth2"
 	"google.golang.org/api/googleapi"
@@ -75,63 +66,11 @@ func vaultFaults(t *testing.T) []fault {
 	}
 }
 
-func gitlabFaults(t *testing.T) []fault {
-	client, err := gitlab.NewClient("token", gitlab.WithBaseURL(apiServer(t)), gitlab.WithoutRetries())
-	require.NoError(t, err)
-	faults := statusFaults(t, func(status string) error {
-		_, _, err := client.Users.GetUser(must(strconv.ParseInt(status, 10, 64)), gitlab.GetUsersOptions{})
-		return err
-	})
-	for i := range faults {
-		if faults[i].name == "404" { // the variable ErrNotFound
-			faults[i].class = unknown
-		}
-	}
-	return faults
-}
-
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
 	}
 	return v
-}
-
-func godoFaults(t *testing.T) []fault {
-	client := godo.NewClient(nil)
-	client.BaseURL = must(url.Parse(apiServer(t) + "/"))
-	return statusFaults(t, func(status string) error {
-		_, _, err := client.Droplets.Get(t.Context(), must(strconv.Atoi(status)))
-		return err
-	})
-}
-
-func linodeFaults(t *testing.T) []fault {
-	return statusFaults(t, func(status string) error {
-		client := linodego.NewClient(nil)
-		client.SetBaseURL(respond(t, must(strconv.Atoi(status)), `{"errors":[{"reason":"no"}]}`))
-		client.SetRetryCount(0)
-		_, err := client.GetInstance(t.Context(), 1)
-		return err
-	})
-}
-
-func anthropicFaults(t *testing.T) []fault {
-	client := anthropic.NewClient(anthropicoption.WithBaseURL(apiServer(t)), anthropicoption.WithAPIKey("key"), anthropicoption.WithMaxRetries(0))
-	return sdkFaults(t, func(status string) error {
-		_, err := client.Models.Get(t.Context(), status, anthropic.ModelGetParams{})
-		return err
-	})
-}
-
-func gopenaiFaults(t *testing.T) []fault {
-	config := gopenai.DefaultConfig("key")
-	config.BaseURL = apiServer(t)
-	client := gopenai.NewClientWithConfig(config)
-	return statusFaults(t, func(status string) error {
-		_, err := client.GetModel(t.Context(), status)
-		return err
-	})
 }
 
 func genaiFaults(t *testing.T) []fault {
@@ -145,14 +84,6 @@ func genaiFaults(t *testing.T) []fault {
 		faults = append(faults, fault{name: strconv.Itoa(status), err: err, class: class})
 	}
 	return sorted(faults)
-}
-
-func pagerDutyFaults(t *testing.T) []fault {
-	client := pagerduty.NewClient("token", pagerduty.WithAPIEndpoint(apiServer(t)))
-	return statusFaults(t, func(status string) error {
-		_, err := client.GetUserWithContext(t.Context(), status, pagerduty.GetUserOptions{})
-		return err
-	})
 }
 
 func slackFaults(t *testing.T) []fault {
@@ -208,21 +139,6 @@ func searchFaults(t *testing.T) []fault {
 		{name: "OpenSearch 400", err: &opensearch.StructError{Status: 400}, class: permanent},
 		{name: "OpenSearch 429", err: &opensearch.StructError{Status: 429}, class: throttled},
 		{name: "OpenSearch 503", err: &opensearch.StructError{Status: 503}, class: transient},
-	}
-}
-
-func influxFaults(t *testing.T) []fault {
-	query := func(status int, header ...string) error {
-		client := influxdb.NewClient(respond(t, status, `{"code":"no","message":"no"}`, header...), "token")
-		defer client.Close()
-		_, err := client.QueryAPI("org").Query(t.Context(), "buckets()")
-		return err
-	}
-	return []fault{
-		{name: "400", err: query(400), class: permanent},
-		{name: "401", err: query(401), class: permanent},
-		{name: "429", err: query(429, "Retry-After", "7"), class: throttled, hint: 7 * time.Second},
-		{name: "503", err: query(503), class: transient},
 	}
 }
 

@@ -2,14 +2,12 @@ package compat
 
 import (
 	"net/http"
-	"net/url"
 	"testing"
 	"time"
 
 	binance "github.com/adshao/go-binance/v2/common"
 	"github.com/aliyun/aliyun-oss-go-sdk/oss"
 	"github.com/dnsimple/dnsimple-go/dnsimple"
-	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 	"github.com/gophercloud/gophercloud/v2"
 	"github.com/gravitational/trace"
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
@@ -18,17 +16,13 @@ import (
 	"github.com/moby/moby/client"
 	"github.com/mrz1836/postmark"
 	"github.com/open-feature/go-sdk/openfeature"
-	"github.com/ovh/go-ovh/ovh"
 	"github.com/prometheus/client_golang/api"
 	promapi "github.com/prometheus/client_golang/api/prometheus/v1"
-	"github.com/resend/resend-go/v2"
 	"github.com/rollbar/rollbar-go"
 	"github.com/scaleway/scaleway-sdk-go/api/registry/v1"
 	"github.com/scaleway/scaleway-sdk-go/scw"
 	"github.com/stretchr/testify/require"
 	tencent "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common/errors"
-	"github.com/zmb3/spotify/v2"
-	"tailscale.com/client/tailscale/v2"
 
 	"github.com/gobackoff/retry"
 )
@@ -108,22 +102,6 @@ func dnsimpleFaults(t *testing.T) []fault {
 	})
 }
 
-func ovhFaults(t *testing.T) []fault {
-	return namedStatuses(t, false, func(url string) error {
-		client, err := ovh.NewClient(url, "a", "b", "c")
-		require.NoError(t, err)
-		return client.GetUnAuth("/me", nil)
-	})
-}
-
-func tailscaleFaults(t *testing.T) []fault {
-	return namedStatuses(t, false, func(base string) error {
-		client := &tailscale.Client{BaseURL: must(url.Parse(base)), APIKey: "key", Tailnet: "-"}
-		_, err := client.Devices().Get(t.Context(), "x")
-		return err
-	})
-}
-
 func lineFaults(t *testing.T) []fault {
 	get := func(status int) error {
 		client, err := messaging_api.NewMessagingApiAPI("token", messaging_api.WithEndpoint(respond(t, status, `{"message":"no"}`)))
@@ -134,33 +112,6 @@ func lineFaults(t *testing.T) []fault {
 	return []fault{
 		{name: "429", err: get(429), class: throttled, known: true},
 		{name: "404", err: get(404), class: unknown},
-	}
-}
-
-func spotifyFaults(t *testing.T) []fault {
-	get := func(status int, body string) error {
-		_, err := spotify.New(http.DefaultClient, spotify.WithBaseURL(respond(t, status, body)+"/")).GetAlbum(t.Context(), "x")
-		return err
-	}
-	return []fault{
-		{name: "404", err: get(404, `{"error":{"status":404,"message":"no"}}`), class: permanent},
-		{name: "429", err: get(429, `{"error":{"status":429,"message":"no"}}`), class: throttled},
-		{name: "503", err: get(503, `{"error":{"status":503,"message":"no"}}`), class: transient},
-		{name: "403 without a body", err: get(403, ""), class: unknown},
-	}
-}
-
-func resendFaults(t *testing.T) []fault {
-	get := func(status int, message string, header ...string) error {
-		client := resend.NewClient("key")
-		client.BaseURL = must(url.Parse(respond(t, status, `{"message":"`+message+`"}`, header...) + "/"))
-		_, err := client.Emails.Get("id")
-		return err
-	}
-	return []fault{
-		{name: "429", err: get(429, "no", "Retry-After", "7"), class: throttled, hint: 7 * time.Second},
-		{name: "403", err: get(403, "API key is invalid"), class: unknown},
-		{name: "500", err: get(500, "Internal server error"), class: unknown},
 	}
 }
 
@@ -207,14 +158,6 @@ func dockerFaults(t *testing.T) []fault {
 		{name: "409", err: inspect(409), class: permanent, known: true},
 		{name: "500", err: inspect(500), class: transient, known: true},
 	}
-}
-
-func registryFaults(t *testing.T) []fault {
-	return namedStatuses(t, false, func(url string) error {
-		resp, err := http.Get(url)
-		require.NoError(t, err)
-		return transport.CheckError(resp, 200)
-	})
 }
 
 func prometheusFaults(t *testing.T) []fault {

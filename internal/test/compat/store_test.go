@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -23,8 +22,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/syndtr/goleveldb/leveldb"
 	"github.com/syndtr/goleveldb/leveldb/storage"
-	"go.etcd.io/bbolt"
-	bbolterrors "go.etcd.io/bbolt/errors"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
 	"github.com/gobackoff/retry"
@@ -173,15 +170,11 @@ func oracleFaults(*testing.T) []fault {
 	return faults
 }
 
-func embeddedFaults(t *testing.T) []fault {
-	file := filepath.Join(t.TempDir(), "missing", "bolt.db")
-	_, open := bbolt.Open(file, 0o600, nil)
+func raftFaults(*testing.T) []fault {
 	return []fault{
-		{name: "bbolt, no such folder", err: open, class: permanent},
-		{name: "bbolt, `ErrTimeout`", err: bbolterrors.ErrTimeout, class: unknown},
-		{name: "raft, `ErrNotLeader`", err: raft.ErrNotLeader, class: unknown},
-		{name: "raft, `ErrEnqueueTimeout`", err: raft.ErrEnqueueTimeout, class: unknown},
-		{name: "raft, `ErrLeadershipLost`", err: raft.ErrLeadershipLost, class: transient, unrepeatable: true},
+		{name: "`ErrNotLeader`", err: raft.ErrNotLeader, class: unknown},
+		{name: "`ErrEnqueueTimeout`", err: raft.ErrEnqueueTimeout, class: unknown},
+		{name: "`ErrLeadershipLost`", err: raft.ErrLeadershipLost, class: transient, unrepeatable: true},
 	}
 }
 
