@@ -15,11 +15,6 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// stateful is a rule of another package, whose fields may be changing.
-type stateful struct{ calls []int }
-
-func (*stateful) Delay(retry.Attempt, float64) time.Duration { return 0 }
-
 // printed is a rule of another package with a text.
 type printed struct{ name string }
 
@@ -38,12 +33,12 @@ func TestPolicyString(t *testing.T) {
 		"backoff=retry.Schedule[1s 2s] attempts=3":                {Backoff: retry.Schedule{s, 2 * s}},
 		"backoff=retry.BackoffFunc attempts=3":                    {Backoff: retry.BackoffFunc(nil)},
 		"backoff=*retry.FullJitter attempts=3":                    {Backoff: (*retry.FullJitter)(nil)},
-		"backoff=*retry_test.stateful attempts=3":                 {Backoff: &stateful{}},
+		"backoff=retry_test.foreignBackoff attempts=3":            {Backoff: foreignBackoff{"its fields may be changing"}},
 		"backoff=mine attempts=3":                                 {Backoff: &printed{"mine"}},
 		"backoff=<nil> attempts=3":                                {Backoff: (*printed)(nil)},
 		"backoff=retry.Jittered{Of:default Share:0.5} attempts=3": {Backoff: retry.Jittered{Share: 0.5}},
-		"backoff=retry.WhenThrottled{Throttled:retry.EqualJitter{Base:1s} Else:retry.Capped{Of:*retry_test.stateful Cap:1m0s}} attempts=3": {
-			Backoff: retry.WhenThrottled{Throttled: retry.EqualJitter{Base: s}, Else: retry.Capped{Of: &stateful{}, Cap: time.Minute}},
+		"backoff=retry.WhenThrottled{Throttled:retry.EqualJitter{Base:1s} Else:retry.Capped{Of:retry_test.foreignBackoff Cap:1m0s}} attempts=3": {
+			Backoff: retry.WhenThrottled{Throttled: retry.EqualJitter{Base: s}, Else: retry.Capped{Of: foreignBackoff{"its fields may be changing"}, Cap: time.Minute}},
 		},
 	} {
 		assert.Equal(t, want, p.String())

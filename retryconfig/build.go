@@ -223,10 +223,7 @@ func part[R any](b *builder, s setting, table []named[R]) (made R) {
 	n := b.value(s)
 	names := namesIn(table)
 	i := slices.Index(names, n.name)
-	if i < 0 && n.name == "" {
-		b.add("%s needs a name, as in %s%s%s", s, s.key, s.sign, names[len(names)-1])
-		return made
-	} else if i < 0 {
+	if i < 0 {
 		b.add("%s", unknown(s.key, n.name, names))
 		return made
 	}
@@ -302,7 +299,10 @@ func (b *builder) setField(field reflect.Value, s setting) {
 		field.SetBool(b.truth(s))
 	case retry.Schedule:
 		field.SetZero()
-		text, _ := b.scalar(s)
+		text, ok := b.scalar(s)
+		if !ok {
+			return
+		}
 		for d := range strings.SplitSeq(text, "/") {
 			s.value.name = d
 			field.Set(reflect.Append(field, reflect.ValueOf(b.duration(s))))

@@ -43,16 +43,17 @@ func twice(key string) string { return "key " + quoted(key) + " is given twice" 
 // unknown describes a misspelled name. It lists the known names and suggests one of them or
 // of others.
 func unknown(kind, name string, known []string, others ...string) string {
-	text, valid := "unknown "+kind+" "+quoted(name), "valid"
+	list := strings.Join(known, ", ")
+	if list == "" {
+		list = none
+	}
+	if name == "" {
+		return fmt.Sprintf("the name of the %s is missing; valid: %s", kind, list)
+	}
 	if meant := closest(name, append(others, known...)); meant != "" {
-		text, valid = fmt.Sprintf("%s; did you mean %q?", text, meant), " Valid"
-	} else {
-		text += "; "
+		return fmt.Sprintf("unknown %s %s; did you mean %q? Valid: %s", kind, quoted(name), meant, list)
 	}
-	if len(known) == 0 {
-		known = []string{none}
-	}
-	return text + valid + ": " + strings.Join(known, ", ")
+	return fmt.Sprintf("unknown %s %s; valid: %s", kind, quoted(name), list)
 }
 
 // closest returns the known name that a misspelled one stands for, or "". All known names

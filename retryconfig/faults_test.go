@@ -21,6 +21,12 @@ func TestSeveralMistakes(t *testing.T) {
 		},
 		`"ful base=1s atempts=3"`:                 {`unknown name "ful"; did you mean "full"?`, `unknown key "atempts"`},
 		`"xyz base=1s attempts=x"`:                {`unknown name "xyz"`, `attempts=x is not`},
+		`"decorrelated base=1s(x=1) redraw=true(x=1) attempts=3(x=1) elapsed=none(x=1)"`: {
+			"base=1s(…) is not a single value", "redraw=true(…) is not", "attempts=3(…) is not", "elapsed=none(…) is not",
+		},
+		`{"rule": "schedule", "delays": {"first": "1s"}, "budget": {"rule": "ratio", "ratio": {}}}`: {
+			"delays: {…} is not a single value", "budget: ratio: {…} is not a single value",
+		},
 		`"spread(full bas=1s) fraction=x"`:        {`unknown key "bas"`, `fraction=x is not a number`},
 		`"full base=1s base=2s quickly =5 cap=x"`: {`key "base" is given twice`, `"quickly" is not of the form`, `"=5" is not of the form`, `cap=x is not a duration`},
 		`{"rule": "Full", "Base": "1s", "budget": {"rule": "token", "cost": "x", "Capacity": 5}, "attempts": [], "timeout": null}`: {
@@ -56,7 +62,7 @@ func TestDuplicateKeys(t *testing.T) {
 
 // TestLongInput: errors stay short, and come soon, whatever the length of the input.
 func TestLongInput(t *testing.T) {
-	const size = 1 << 20
+	const size = 1 << 18
 	for name, text := range map[string]string{
 		"a name":           strings.Repeat("x", size),
 		"words":            strings.Repeat("x ", size/2),
@@ -76,7 +82,10 @@ func TestLongInput(t *testing.T) {
 		for form, decode := range map[string]func(p *retryconfig.Policy) error{
 			"text":                            func(p *retryconfig.Policy) error { return p.UnmarshalText([]byte(text)) },
 			"a mapping with the text as rule": func(p *retryconfig.Policy) error { return p.UnmarshalTOML(map[string]any{"rule": text}) },
-			"a mapping with the text as key":  func(p *retryconfig.Policy) error { return p.UnmarshalTOML(map[string]any{text: "1s"}) },
+			"a mapping within the text": func(p *retryconfig.Policy) error {
+				return p.UnmarshalTOML(map[string]any{text: map[string]any{"a": nil, "b": map[string]any{"c": []any{nil}}}})
+			},
+			"a mapping with the text as key": func(p *retryconfig.Policy) error { return p.UnmarshalTOML(map[string]any{text: "1s"}) },
 			"a mapping with the text as value": func(p *retryconfig.Policy) error {
 				return p.UnmarshalTOML(map[string]any{"base": text, "budget": text, "hint": map[string]any{"rule": text, text: text}})
 			},

@@ -11,6 +11,9 @@ import (
 // nameKeys are the keys of a mapping that stand for the first word of a text.
 var nameKeys = []string{"rule", "preset", "backoff"}
 
+// mostPath bounds the nesting of mappings, and thus the recursion.
+const mostPath = 200
+
 // mapping reads a decoded mapping of a policy, in which the name may have rules in
 // parentheses and keys, or of a part.
 func (b *builder) mapping(path string, m map[string]any, ofPolicy bool) node {
@@ -37,14 +40,19 @@ func (b *builder) mapping(path string, m map[string]any, ofPolicy bool) node {
 
 // decoded reads a value of a mapping.
 func (b *builder) decoded(path, key string, value any, ofPolicy bool) node {
+	here := path + clip(key, 40) + ": "
 	switch v := value.(type) {
 	case map[string]any: // backoff: {rule: full, base: 1s}, budget: {rule: token, capacity: 100}
-		return b.mapping(path+key+": ", v, ofPolicy && slices.Contains(nameKeys, key))
+		if len(here) > mostPath {
+			b.add("%smappings are nested too deep", here)
+			return node{}
+		}
+		return b.mapping(here, v, ofPolicy && slices.Contains(nameKeys, key))
 	case []any:
 		var parts []string
 		for _, part := range v {
 			if _, nested := part.(map[string]any); nested {
-				b.add("%s%s: %s in a list is not a text, a number or a boolean", path, clip(key, 40), kindOf(part))
+				b.add("%sa mapping in a list is not a text, a number or a boolean", here)
 				continue
 			}
 			parts = append(parts, b.decoded(path, key, part, false).name)
@@ -55,7 +63,7 @@ func (b *builder) decoded(path, key string, value any, ofPolicy bool) node {
 	case kind == reflect.String, kind >= reflect.Bool && kind <= reflect.Float64 && kind != reflect.Uintptr:
 		return node{name: fmt.Sprint(value)} // a json.Number and a time.Duration, too
 	}
-	b.add("%s%s: %s is not a text, a number or a boolean", path, clip(key, 40), kindOf(value))
+	b.add("%s%s is not a text, a number or a boolean", here, kindOf(value))
 	return node{}
 }
 

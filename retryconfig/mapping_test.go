@@ -2,6 +2,7 @@ package retryconfig_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -92,7 +93,7 @@ func TestMapping(t *testing.T) {
 		"upper case":           {`{"Rule": "full", "Base": "1s"}`, "", `unknown key "Base"; did you mean "base"? Valid: attempts, elapsed, timeout, hint, budget, limiter, rule, preset, backoff; unknown key "Rule"; did you mean "rule"?`},
 		"fields of the struct": {`{"MaxAttempts": 7, "MaxElapsed": "1m"}`, "", `unknown key "MaxAttempts"; did you mean "attempts"?`},
 		"in a part":            {`{"budget": {"rule": "token", "Capacity": 5}, "hint": {"rule": "window", "width": 5}}`, "", `budget: unknown key "Capacity"; did you mean "capacity"? Valid: capacity, cost, timeout, throttled, success, norefund, successonly, deficit; hint: width: 5 needs a unit`},
-		"a part without name":  {`{"hint": {"max": "1s"}, "budget": ""}`, "", `budget:  needs a name, as in budget: ratio; hint: {…} needs a name, as in hint: ignore`},
+		"a part without name":  {`{"hint": {"max": "1s"}, "budget": ""}`, "", `the name of the budget is missing; valid: none, token, throttle, ratio; the name of the hint is missing; valid: at-least,`},
 		"two rules":            {`{"rule": "full base=1s", "base": "2s"}`, "", `key "base" is given twice`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -129,6 +130,21 @@ func TestMapping(t *testing.T) {
 		p := retryconfig.Policy{Policy: retry.Policy{MaxAttempts: 42}}
 		require.NoError(t, json.Unmarshal([]byte("null"), &p))
 		assert.Equal(t, 42, p.MaxAttempts)
+	})
+	t.Run("nested mappings", func(t *testing.T) {
+		var p retryconfig.Policy
+		deep := strings.Repeat(`{"backoff": `, 9000) + "1" + strings.Repeat("}", 9000)
+		assert.ErrorContains(t, json.Unmarshal([]byte(deep), &p), "mappings are nested too deep")
+		deep = strings.Repeat(`{"delays": [`, 4000) + "1" + strings.Repeat("]}", 4000)
+		assert.ErrorIs(t, json.Unmarshal([]byte(deep), &p), retry.ErrInvalid)
+	})
+	t.Run("values of other types", func(t *testing.T) {
+		var p retryconfig.Policy
+		assert.ErrorContains(t, p.UnmarshalTOML(time.Time{}), "not a time.Time")
+		assert.ErrorContains(t, p.UnmarshalTOML(map[any]any{1: 2}), "not a mapping with keys that are not text")
+		assert.ErrorContains(t, p.UnmarshalTOML(map[string]any{"timeout": time.Time{}}), "timeout: a time.Time is not a text")
+		require.NoError(t, p.UnmarshalTOML(map[string]any{"timeout": time.Minute, "attempts": int32(7)}))
+		assert.Equal(t, "standard attempts=7 timeout=1m", p.String())
 	})
 	t.Run("a failing decoder", func(t *testing.T) {
 		var p retryconfig.Policy

@@ -211,7 +211,7 @@ func (p *parser) value(key, name string) node {
 	defer func() { p.depth-- }()
 	n.isPart, n.settings = true, p.settings(true)
 	for i := range n.settings {
-		n.settings[i].path = key + ": "
+		n.settings[i].path = clip(key, 40) + ": "
 	}
 	if !p.accept(")") && p.words != nil {
 		p.stop(`")" is missing after %s`, quoted(key+"="+name+"("))

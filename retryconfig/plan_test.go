@@ -4,6 +4,7 @@ import (
 	"flag"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -219,6 +220,17 @@ func TestPlan(t *testing.T) {
 	t.Run("sums saturate", func(t *testing.T) {
 		assert.Equal(t, forever, retryconfig.NewPlan(retry.Policy{Backoff: retry.Constant(forever)}).Total.Max)
 	})
+}
+
+func TestPlanTable(t *testing.T) {
+	assert.Equal(t, "no retries", retryconfig.NewPlan(retry.Policy{MaxAttempts: 1}).String())
+	table := retryconfig.NewPlan(retry.Policy{Backoff: retry.Constant(1234567 * time.Microsecond), MaxAttempts: retry.Unlimited}).String()
+	lines := strings.Split(table, "\n")
+	require.Len(t, lines, 1+20+1+1)
+	assert.Equal(t, "  retry       min      mean       p99       max   of calls", lines[0])
+	assert.Equal(t, "     20     1.23s     1.23s     1.23s     1.23s      100 %", lines[20])
+	assert.Equal(t, "      …", lines[21])
+	assert.Equal(t, "  1–100      2m3s      2m3s      2m3s      2m3s", lines[22])
 }
 
 // TestPlanOfRareRetries: retries less probable than one in a billion are not planned, and

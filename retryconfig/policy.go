@@ -23,14 +23,14 @@ import (
 // changes nothing.
 type Policy struct{ retry.Policy }
 
-// String returns the text form of the Policy. A part without a text form, such as a
-// Classifier, prints as its type or String() result, which cannot be parsed.
+// String returns the text form of the Policy, for logs. A part without a text form, such as
+// a Classifier, prints as its type or String() result, which cannot be parsed.
 func (p Policy) String() string {
 	text, _ := textOf(p.Policy)
 	return text
 }
 
-// MarshalText returns the result of [Text].
+// MarshalText returns the result of [Text], or its error.
 func (p Policy) MarshalText() ([]byte, error) {
 	text, err := Text(p.Policy)
 	return []byte(text), err

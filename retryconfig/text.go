@@ -91,7 +91,7 @@ func partText[R any](kind string, table []named[R], part R) value {
 
 func limiterText(limiter retry.Limiter) value {
 	for _, kind := range limiters() {
-		if kind.Is(limiter) {
+		if limiter != nil && kind.Is(limiter) {
 			return value{text: kind.Name}
 		}
 	}
