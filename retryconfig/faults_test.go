@@ -19,8 +19,8 @@ func TestSeveralMistakes(t *testing.T) {
 		`"full bse=50 attempts=0 budget=tokn elapsed=60"`: {
 			`unknown key "bse"; did you mean "base"?`, `attempts=0 is not`, `unknown budget "tokn"; did you mean "token"?`, `elapsed=60 needs a unit`,
 		},
-		`"ful base=1s atempts=3"`:                 {`unknown name "ful"; did you mean "full"?`, `unknown key "atempts"`},
-		`"xyz base=1s attempts=x"`:                {`unknown name "xyz"`, `attempts=x is not`},
+		`"ful base=1s atempts=3"`:  {`unknown name "ful"; did you mean "full"?`, `unknown key "atempts"`},
+		`"xyz base=1s attempts=x"`: {`unknown name "xyz"`, `attempts=x is not`},
 		`"decorrelated base=1s(x=1) redraw=true(x=1) attempts=3(x=1) elapsed=none(x=1)"`: {
 			"base=1s(…) is not a single value", "redraw=true(…) is not", "attempts=3(…) is not", "elapsed=none(…) is not",
 		},

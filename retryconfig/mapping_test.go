@@ -126,6 +126,9 @@ func TestMapping(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestValuesThatAreNoMapping(t *testing.T) {
 	t.Run("null", func(t *testing.T) {
 		p := retryconfig.Policy{Policy: retry.Policy{MaxAttempts: 42}}
 		require.NoError(t, json.Unmarshal([]byte("null"), &p))
