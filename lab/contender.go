@@ -117,6 +117,19 @@ func Usual() []Contender {
 	)
 }
 
+// Patient returns the zero [retry.Policy], and policies that retry for a minute with each
+// kind of budget.
+func Patient() []Contender {
+	return mustParse(
+		"standard attempts=3",
+		"standard elapsed=1m",
+		"standard elapsed=1m budget=token",
+		"standard elapsed=1m budget=token(capacity=1 cost=1 success=0.1)",
+		"standard elapsed=1m budget=throttle",
+		"standard elapsed=1m budget=ratio",
+	)
+}
+
 // The texts of the policies with which others are compared: no retry, and the zero
 // [retry.Policy].
 const (

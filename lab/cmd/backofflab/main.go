@@ -43,6 +43,7 @@ type command struct {
 var commands = []command{
 	{"contention", "clients that contend for one row", contention},
 	{"storm", "clients of a server that fails for a while", storm},
+	{"outage", "calls that begin when a server goes down for a while", outage},
 	{"explain", "the waits of a policy", explain},
 	{"advise", "a policy that suits a system", advise},
 	{"report", "policies compared in one HTML page", fullReport},

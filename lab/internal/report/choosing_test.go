@@ -154,12 +154,18 @@ func choosing(t *testing.T) (map[string]*report.Table, map[string]map[string]*ch
 	require.NoError(t, err)
 	storm := report.Storm{Storm: s, Rows: result}
 
+	survival, err := lab.Survival{Contenders: lab.Patient(), Seed: 1}.WithDefaults()
+	require.NoError(t, err)
+	survivors, err := survival.Run(t.Context())
+	require.NoError(t, err)
+
 	waits := report.NewExplain(retry.Policy{}, 1)
 	return map[string]*report.Table{
 			"contention": report.Contention{Cells: hundred}.Table(),
 			"storm":      storm.Table(),
 			"map":        utilizations(t),
 			"waits":      waits.Table(),
+			"survival":   report.Survival{Survival: survival, Rows: survivors}.Table(),
 		}, map[string]map[string]*chart.Picture{
 			"contention": {
 				"calls":  contention.Calls(),
