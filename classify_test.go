@@ -239,7 +239,9 @@ func TestUnrepeatableErrors(t *testing.T) {
 		})
 	}
 	op := retrytest.Script(errLost, nil)
-	require.ErrorIs(t, retry.Do(t.Context(), retry.Policy{Backoff: retry.NoDelay{}}, op.Run), retry.ErrUnrepeatable)
+	err := retry.Do(t.Context(), retry.Policy{Backoff: retry.NoDelay{}}, op.Run)
+	require.ErrorIs(t, err, retry.ErrUnrepeatable)
+	assert.EqualError(t, err, "gave up after 1 attempt (not safe to repeat; retry.Transient overrides this): invalid connection")
 }
 
 // counting is a Classifier around another, as programs write them for logs and metrics.

@@ -641,6 +641,8 @@ func TestInnerWaitBeyondLimit(t *testing.T) {
 		"a shorter deadline of op, a wait within the limit": {2 * s, 0, waiting(1500 * ms), 1, ""},
 		"a shorter deadline of op, a wait beyond the limit": {2 * s, 0, waiting(3 * s), 1, ""},
 		"the caller's deadline":                             {time.Minute, s, inner, 1, ""},
+		"the caller's deadline at the end of the wait":      {s, 1200 * ms, inner, 1, ""},
+		"the caller's deadline after the wait":              {s, 1300 * ms, inner, 2, ""},
 		"both":                                              {s, 1100 * ms, inner, 1, ""},
 		"no limit":                                          {0, s, inner, 1, ""},
 	} {
@@ -662,6 +664,41 @@ func TestInnerWaitBeyondLimit(t *testing.T) {
 					assert.EqualError(t, err, tt.text)
 				}
 				assert.ErrorIs(t, err, context.DeadlineExceeded)
+			})
+		})
+	}
+}
+
+// TestJoinedGiveUps: inner calls that gave up because of the outer call's AttemptTimeout are
+// retried together, unless one of them gave up for another reason.
+func TestJoinedGiveUps(t *testing.T) {
+	lateWith := func(err error) func(context.Context) error {
+		return func(ctx context.Context) error {
+			return retry.Do(ctx, retry.Policy{}, func(ctx context.Context) error { <-ctx.Done(); return err })
+		}
+	}
+	late := lateWith(errOp)
+	tired := func(context.Context) error {
+		return retry.Do(context.Background(), retry.Policy{MaxAttempts: 1}, fails)
+	}
+	for name, tt := range map[string]struct {
+		first, second func(context.Context) error
+		attempts      int
+	}{
+		"late, unrepeatable": {lateWith(retry.Unrepeatable(errOp)), late, 1},
+		"late twice":         {late, late, 3},
+		"tired, then late":   {tired, late, 1},
+		"late, then tired":   {late, tired, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				calls := 0
+				err := retry.Do(t.Context(), retry.Policy{AttemptTimeout: time.Second, Backoff: retry.NoDelay{}}, func(ctx context.Context) error {
+					calls++
+					return errors.Join(tt.first(ctx), tt.second(ctx))
+				})
+				assert.Error(t, err)
+				assert.Equal(t, tt.attempts, calls)
 			})
 		})
 	}

@@ -161,7 +161,7 @@ var libraryErrors = []errorCase{
 	{"encoding/csv.ErrQuote", csv.ErrQuote, retry.ClassUnknown},
 	{"encoding/csv.ErrTrailingComma", csv.ErrTrailingComma, retry.ClassUnknown},
 	{"encoding/csv.ParseError", &csv.ParseError{Err: csv.ErrQuote}, retry.ClassPermanent},
-	{"encoding/hex.ErrLength", hex.ErrLength, retry.ClassUnknown},
+	{"encoding/hex.ErrLength", hex.ErrLength, retry.ClassPermanent},
 	{"encoding/hex.InvalidByteError", hex.InvalidByteError(1), retry.ClassPermanent},
 	{"encoding/json.InvalidUTF8Error", &json.InvalidUTF8Error{}, retry.ClassPermanent},
 	{"encoding/json.InvalidUnmarshalError", &json.InvalidUnmarshalError{}, retry.ClassPermanent},

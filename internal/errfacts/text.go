@@ -83,7 +83,7 @@ func IsUnrepeatableByText(err error) bool {
 }
 
 // longestPrefix is the length of the longest prefix in sentinels, and its colon.
-const longestPrefix = 9
+const longestPrefix = 13
 
 // sentinels lists the texts of error variables that are permanent, one a line, without the
 // prefix that the library begins them with.
@@ -98,6 +98,7 @@ var sentinels = [...]struct{ prefix, texts string }{
 		"ephemeral nodes may not have children\ninvalid ACL specified\ninvalid flags specified\nzookeeper is closing"},
 	{"leveldb", "not found"},
 	{"redis", "client is closed\nnil"},
+	{"encoding/hex", "odd length hex string"},
 	{"redigo", "nil returned\nget on closed pool"},
 	{"memcache", "cache miss\nitem not stored"},
 	{"kafka", "message is larger than Consumer.Fetch.Max\ntried to use a client that was closed\npartitioner returned an invalid partition index\n" +
