@@ -10,8 +10,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -27,20 +29,46 @@ import (
 
 // The Go code of README.md and docs/guide.md, unchanged.
 
-func readmeExample(ctx context.Context, url string, fetch func(context.Context, string) (string, error)) error {
-	policy := retry.Policy{
-		Backoff:     retry.FullJitter{Base: 100 * time.Millisecond, Cap: 5 * time.Second},
-		MaxAttempts: 5,
-		MaxElapsed:  time.Minute,
-	}
-	page, err := retry.DoValue(ctx, policy, func(ctx context.Context) (string, error) {
+func readmeExample(ctx context.Context, url string, fetch func(context.Context, string) (string, error)) (string, error) {
+	page, err := retry.DoValue(ctx, retry.Policy{}, func(ctx context.Context) (string, error) {
 		return fetch(ctx, url)
 	})
-	if err != nil {
-		return fmt.Errorf("fetch %s: %w", url, err)
-	}
-	fmt.Println(page)
-	return nil
+	return page, err
+}
+
+var ErrUnknownCustomer = errors.New("unknown customer")
+
+func readmeBackground(ctx context.Context, order int, send func(context.Context, int) error) error {
+	budget := &retry.TokenBudget{} // one for all calls to this server
+	policy := retry.Policy{MaxElapsed: time.Minute, Budget: budget}
+	err := retry.Do(ctx, policy, func(ctx context.Context) error {
+		err := send(ctx, order)
+		if errors.Is(err, ErrUnknownCustomer) {
+			return retry.Permanent(err) // returned as it is
+		}
+		return err
+	})
+	return err
+}
+
+func readmeByHand(ctx context.Context, policy retry.Policy, url string) (body []byte, _ error) {
+	err := retry.Do(ctx, policy, func(ctx context.Context) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return retry.Permanent(err)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		if err := retryhttp.CheckStatus(resp); err != nil {
+			return err
+		}
+		body, err = io.ReadAll(resp.Body)
+		return err
+	})
+	return body, err
 }
 
 func readmeMarkers(err error) error {
@@ -80,9 +108,11 @@ func TestReadmeTesting(t *testing.T) {
 func Example_readme() {
 	fetch := func(context.Context, string) (string, error) { return "the page", nil }
 	fmt.Println(readmeExample(context.Background(), "http://host/", fetch))
+	send := func(context.Context, int) error { return fmt.Errorf("order 17: %w", ErrUnknownCustomer) }
+	fmt.Println(readmeBackground(context.Background(), 17, send))
 	// Output:
-	// the page
-	// <nil>
+	// the page <nil>
+	// order 17: unknown customer
 }
 
 func TestReadmeMarkers(t *testing.T) {
@@ -107,6 +137,63 @@ func TestReadmeHTTP(t *testing.T) {
 	assert.Equal(t, http.StatusOK, resp.StatusCode)
 	assert.NoError(t, resp.Body.Close())
 	assert.Equal(t, []string{"17", "17"}, keys)
+}
+
+func TestReadmeByHand(t *testing.T) {
+	requests := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if requests++; requests == 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		_, _ = w.Write([]byte("content"))
+	}))
+	defer server.Close()
+	body, err := readmeByHand(t.Context(), retry.Policy{Backoff: retry.NoDelay{}}, server.URL)
+	require.NoError(t, err)
+	assert.Equal(t, "content", string(body))
+	assert.Equal(t, 2, requests)
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+func TestReadmeSynctest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		requests := 0
+		client := &http.Client{Transport: &retryhttp.Transport{Base: roundTripper(func(*http.Request) (*http.Response, error) {
+			requests++
+			return &http.Response{StatusCode: http.StatusServiceUnavailable, Body: http.NoBody}, nil
+		})}}
+		resp, err := client.Get("http://host/")
+		if err != nil || resp.StatusCode != http.StatusServiceUnavailable || requests != 3 {
+			t.Error(resp, err, requests)
+		}
+	})
+}
+
+// TestReadmeFigures: the figures of the README are those of the pages that commands write.
+func TestReadmeFigures(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	for page, figures := range map[string][]struct{ row, said string }{
+		"docs/choosing.md": {
+			{"full base=100ms attempts=4 \\|.*\\| (never) \\|", "with jitter alone keep it down for good"},
+			{"full base=100ms attempts=4 budget=token \\|.*\\| ([0-9.]+) ± [0-9.]+ \\| [0-9.]+ \\|", "`TokenBudget` it is back after %s s"},
+			{"full base=100ms attempts=4 budget=throttle \\|.*\\| ([0-9.]+) \\| [0-9.]+ \\|", "`ThrottleBudget` after %s s"},
+		},
+		"docs/http.md":         {{"Of ([0-9,]+) POSTs", "Of %s POSTs"}},
+		"benchmarks/README.md": {{"this library \\| ([0-9]+)[.][0-9]* ns", "needs %s ns"}},
+	} {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		for _, f := range figures {
+			found := regexp.MustCompile(f.row).FindStringSubmatch(string(text))
+			if assert.NotNil(t, found, "%s has no %s", page, f.row) {
+				assert.Contains(t, string(readme), strings.Replace(f.said, "%s", found[1], 1))
+			}
+		}
+	}
 }
 
 func TestReadmeSQL(t *testing.T) {
@@ -135,7 +222,7 @@ func TestReadme(t *testing.T) {
 			blocks[language] = append(blocks[language], text)
 		}
 	}
-	require.Len(t, blocks["go"], 6)
+	require.Len(t, blocks["go"], 9)
 	for _, block := range blocks["go"] {
 		assert.Contains(t, unindented, "\n"+block)
 	}
