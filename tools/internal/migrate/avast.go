@@ -29,12 +29,17 @@ func avast() *library {
 			avastOptions(r, s, options)
 			return s
 		},
-		classifier: "legacy.RetryAll{}",
+		classifier: "retry.OnlyIf(nil)",
+		marked:     "retry.OnlyIf(%.IsRecoverable)",
+		marks:      []string{"Unrecoverable"},
+		errors:     []string{"Error"},
 		renames:    map[string]string{"Unrecoverable": "retry.Permanent"},
 		differs: []string{
 			"a wait that would outlast the deadline of the context is not begun",
 			"a failure of a function with a value returns the last value",
-			"RetryAll also ends with the failure of an inner call that has retried",
+			"OnRetry does not run after the last attempt",
+			"OnlyIf does not retry the failure of an inner call that has retried, nor what may have taken effect; without it, DefaultClassifier also ends calls that would fail again, such as status 404",
+			"the error after the last attempt is a *retry.Error, which errors.Is and errors.As look into",
 		},
 	}
 }
@@ -62,13 +67,13 @@ func avastOptions(r *rewriter, s *site, options []ast.Expr) {
 		case "DelayType":
 			rule = arg[0]
 		case "Attempts":
-			s.limits.attempts = r.attempts(arg[0])
+			s.limits.attempts = r.attempts(s, arg[0])
 		case "UntilSucceeded":
 			s.limits.attempts = code("retry.Unlimited")
 		case "OnRetry":
-			s.limits.hooks = code("legacy.OnFailure(%)", arg[0])
+			s.limits.hooks = r.hook(arg[0], "uint(failed.Number - 1)", "failed.Err")
 		case "RetryIf":
-			s.limits.classifier = code("legacy.If(%)", arg[0])
+			s.limits.classifier = code("retry.OnlyIf(%)", arg[0])
 		case "Context":
 			s.ctx = text{arg[0]}
 		case "LastErrorOnly", "WrapContextErrorWithLastError":
@@ -84,7 +89,9 @@ func avastOptions(r *rewriter, s *site, options []ast.Expr) {
 	if !lastOnly {
 		s.note("the error names the last failure, not all of them")
 	}
-	s.value.backoff = code("legacy.Sum{retry.Exponential{Base: %}, retry.Jittered{Of: retry.Constant(%), Share: 1}}", base, jitter)
+	s.value.backoff = code(`retry.BackoffFunc(func(a retry.Attempt, u float64) time.Duration {
+		return retry.Exponential{Base: %}.Delay(a, u) + time.Duration(u*float64(%))
+	})`, base, jitter)
 	if rule != nil {
 		s.value.backoff = avastRule(r, s, rule, base, jitter)
 	}

@@ -3,8 +3,10 @@ package migrate
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 )
 
 // A site is a call of another library that retries.
@@ -14,16 +16,15 @@ type site struct {
 	why   string // why it is left alone; "" if it is rewritten
 	notes []string
 
-	asks   bool   // asks a backoff for a delay: no more is known of it
-	change func() // rewrites the call, if not as below
+	asks bool // asks a backoff for a delay: no more is known of it
 
-	ctx    text // nil: that of the value, or none
-	value  value
-	limits policy // of the call itself, over those of the value
-	op     ast.Expr
-	data   bool // the operation returns a value
-	wrap   text // the call around the operation
-	passes bool // the operation takes a context
+	ctx       text // nil: that of the value, or none
+	value     value
+	limits    policy // of the call itself, over those of the value
+	op        ast.Expr
+	data      bool // the operation returns a value
+	passes    bool // the operation takes a context
+	condition bool // the operation is a condition: it returns whether to stop, and an error
 }
 
 func (s *site) fail(format string, args ...any) {
@@ -33,6 +34,24 @@ func (s *site) fail(format string, args ...any) {
 }
 
 func (s *site) note(text string) { s.notes = append(s.notes, text) }
+
+// check sets why a call cannot be rewritten.
+func (r *rewriter) check(s *site) {
+	switch op := r.inner(s.op).(type) {
+	case *ast.FuncLit:
+		if s.condition && !unnamed(op) {
+			s.fail("the results of its condition have names")
+		}
+	case *ast.Ident, *ast.SelectorExpr:
+	default:
+		if !s.passes || s.condition {
+			s.fail("its operation is the result of a call: put it in a variable")
+		}
+	}
+	if !s.value.known() {
+		s.fail("its backoff comes from elsewhere")
+	}
+}
 
 // rewrite makes a call of retry.Do or DoValue.
 func (r *rewriter) rewrite(s *site) {
@@ -44,61 +63,124 @@ func (r *rewriter) rewrite(s *site) {
 		r.remove(stmt)
 	}
 	r.followed = append(r.followed, s.value.vars...)
-	if s.change != nil {
-		s.change()
-		return
-	}
 	ctx := s.ctx
 	if ctx == nil && s.value.ctx != nil {
 		ctx = text{s.value.ctx}
-	} else if ctx == nil && !s.value.known() && types.IsInterface(r.pass.TypesInfo.TypeOf(s.value.expr)) {
-		ctx = code("legacy.Context(%)", s.value.expr)
 	} else if ctx == nil {
 		ctx = code("context.Background()")
 		s.note("the call has no context: pass one to end it early")
 	}
-	if !s.value.known() && s.value.delays == nil {
-		s.note("the delays are those of " + r.shown(s.value.expr))
-	}
-	name, bare := "retry.Do", "legacy.Bare("
+	name := "retry.Do"
 	if s.data {
-		name, bare = "retry.DoValue", "legacy.Value("
+		name = "retry.DoValue"
 	}
 	fun := s.call.Fun
 	if index, ok := fun.(*ast.IndexExpr); ok {
 		fun = index.X
 	}
 	r.replace(fun, code(name)...)
-	cur, _ := r.root.FindNode(s.call)
-	switch cur.Parent().Node().(type) {
-	case *ast.ExprStmt, *ast.GoStmt, *ast.DeferStmt: // where arguments are evaluated at once
-	default:
-		r.insert(s.call.Pos(), code(bare)...)
-		r.insert(s.call.End(), ")")
-	}
-	end := ""
-	if s.wrap != nil {
-		end = ")"
-	}
-	r.replaceRange(s.call.Lparen+1, s.op.Pos(), code("%, %, %", ctx, r.expression(s.value, s.limits), s.wrap)...)
-	if !s.passes {
-		r.operation(s.op, s.data || s.wrap != nil)
-	}
-	r.replaceRange(s.op.End(), s.call.Rparen, end)
+	r.replaceRange(s.call.Lparen+1, s.call.Rparen, code("%, %, %", ctx, s.limits.over(r.complete(s.value)).literal(), r.operation(s))...)
 }
 
-// operation gives the operation of a call a context as its parameter.
-func (r *rewriter) operation(op ast.Expr, data bool) {
-	if lit, ok := ast.Unparen(op).(*ast.FuncLit); ok {
-		r.insert(lit.Type.Params.Opening+1, code("context.Context")...)
-		return
+// operation returns the operation of a call as one that takes a context and returns an error.
+func (r *rewriter) operation(s *site) text {
+	op := r.inner(s.op)
+	if lit, ok := op.(*ast.FuncLit); ok {
+		if s.condition {
+			r.returns(lit)
+			r.replace(lit.Type.Results, "error")
+		}
+		if !s.passes {
+			r.insert(lit.Type.Params.Opening+1, code("context.Context")...)
+		}
+		return text{op}
 	}
-	name := "legacy.Op("
-	if data {
-		name = "legacy.OpValue("
+	ctx, arg := code("context.Context"), ""
+	if s.passes {
+		ctx, arg = code("ctx context.Context"), "ctx"
 	}
-	r.insert(op.Pos(), code(name)...)
-	r.insert(op.End(), ")")
+	switch {
+	case s.condition:
+		return code("func(%) error {\ndone, err := %(%)\nif err == nil && !done {\nreturn errors.New(%)\n}\nreturn retry.Permanent(err)\n}", ctx, op, arg, notYet)
+	case s.passes:
+		return text{op}
+	}
+	results := r.pass.TypesInfo.TypeOf(op).Underlying().(*types.Signature).Results()
+	out := r.typeText(results.At(0).Type())
+	if results.Len() > 1 {
+		out = code("(%, error)", out)
+	}
+	return code("func(%) % { return %() }", ctx, out, op)
+}
+
+// typeText returns the source of a type.
+func (r *rewriter) typeText(t types.Type) text {
+	var out text
+	for i, part := range strings.Split(types.TypeString(t, func(p *types.Package) string {
+		if p == r.pass.Pkg {
+			return ""
+		}
+		return "\x00" + p.Path() + "\x00"
+	}), "\x00") {
+		if i%2 == 1 {
+			out = append(out, pkg(part))
+		} else {
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+// hook returns the Hooks whose OnRetry calls f with the arguments, in which failed is the
+// failed attempt and wait the wait. A function literal becomes the hook itself.
+func (r *rewriter) hook(f ast.Expr, args ...string) text {
+	if f = r.inner(f); r.isNil(f) {
+		return nil
+	}
+	failed := "failed"
+	for n := range ast.Preorder(f) { // a name that is free
+		if id, ok := n.(*ast.Ident); ok && id.Name == failed {
+			failed = "failedAttempt"
+		}
+	}
+	for i := range args {
+		args[i] = strings.ReplaceAll(args[i], "failed", failed)
+	}
+	waits := slices.Contains(args, "wait")
+	wait, lit, literal := "_", (*ast.FuncLit)(nil), false
+	if waits {
+		wait = "wait"
+	}
+	if lit, literal = f.(*ast.FuncLit); !literal {
+		call := code("%(%)", f, strings.Join(args, ", "))
+		if _, variable := r.object(f).(*types.Var); variable { // which may be nil
+			call = code("if % != nil {\n%\n}", f, call)
+		}
+		return code("retry.Hooks{OnRetry: func(_ context.Context, % retry.Attempt, % time.Duration) {\n%\n}}", failed, wait, call)
+	}
+	line := func(pos token.Pos) int { return r.pass.Fset.Position(pos).Line }
+	i, end := 0, ""
+	if len(lit.Body.List) > 0 && line(lit.Body.List[0].Pos()) == line(lit.Body.Lbrace) {
+		end = "\n"
+	}
+	for _, field := range lit.Type.Params.List {
+		for _, id := range field.Names {
+			if obj := r.pass.TypesInfo.Defs[id]; obj != nil && len(r.uses[obj]) > 0 {
+				if args[i] == "wait" {
+					wait = id.Name
+				} else {
+					r.insert(lit.Body.Lbrace+1, "\n"+id.Name+" := "+args[i]+end)
+				}
+			} else if args[i] == "wait" {
+				wait = "_"
+			}
+			i++
+		}
+	}
+	if i == 0 {
+		wait = "_"
+	}
+	return code("retry.Hooks{OnRetry: func(_ context.Context, % retry.Attempt, % time.Duration) %}", failed, wait, lit.Body)
 }
 
 // definition returns the value of x if it names a variable that is declared with a value and

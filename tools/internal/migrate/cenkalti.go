@@ -22,7 +22,7 @@ func cenkalti() *library {
 			default:
 				s := &site{name: "backoff." + name, value: r.read(call.Args[1]), op: call.Args[0], data: strings.Contains(name, "Data")}
 				if len(call.Args) > 2 && !r.isNil(call.Args[2]) {
-					s.limits.hooks = code("legacy.OnRetry(%)", call.Args[2])
+					s.limits.hooks = r.hook(call.Args[2], "failed.Err", "wait")
 				}
 				if len(call.Args) > 3 && !r.isNil(call.Args[3]) {
 					s.fail("has a timer of its own")
@@ -31,12 +31,15 @@ func cenkalti() *library {
 			}
 		},
 		constructed: cenkaltiBackOff,
-		after:       showContexts,
 		literal: func(r *rewriter, name string, fields map[string]text) value {
 			v := value{policy: policy{attempts: code("retry.Unlimited")}}
 			switch {
 			case name == "ZeroBackOff":
 				v.backoff = code("retry.NoDelay{}")
+			case name == "StopBackOff":
+				v.backoff, v.attempts = code("retry.NoDelay{}"), text{"1"}
+			case name == "ConstantBackOff" && fields["Interval"] != nil:
+				v.backoff = code("retry.Constant(%)", fields["Interval"])
 			case name == "ExponentialBackOff" && fields["InitialInterval"] != nil && fields["Multiplier"] != nil && fields["MaxInterval"] != nil:
 				is := func(name, standard string) bool {
 					x := fields[name]
@@ -53,8 +56,10 @@ func cenkalti() *library {
 			return v
 		},
 		fields:     []string{"InitialInterval", "RandomizationFactor", "Multiplier", "MaxInterval", "MaxElapsedTime"},
-		delays:     "legacy.NextBackOff(%)",
-		classifier: "legacy.RetryAll{}",
+		classifier: "retry.OnlyIf(nil)",
+		marked:     "retry.OnlyIf(func(err error) bool { return !errors.As(err, new(*%.PermanentError)) })",
+		marks:      []string{"Permanent"},
+		errors:     []string{"RetryError"},
 		renames: map[string]string{
 			"Permanent":                  "retry.Permanent",
 			"Stop":                       "-1",
@@ -69,7 +74,8 @@ func cenkalti() *library {
 		differs: []string{
 			"no attempt begins once the context is done, and a wait that would outlast its deadline is not begun",
 			"delays never exceed MaxInterval, which the random part could",
-			"RetryAll also ends with the failure of an inner call that has retried",
+			"OnlyIf(nil) does not retry the failure of an inner call that has retried, nor what may have taken effect; without it, DefaultClassifier also ends calls that would fail again, such as status 404",
+			"the error after the last attempt is a *retry.Error, which errors.Is and errors.As look into",
 		},
 	}
 }
@@ -95,9 +101,9 @@ func cenkaltiOptions(r *rewriter, call *ast.CallExpr) *site {
 		case "WithBackOff":
 			s.value = r.read(arg)
 		case "WithNotify":
-			s.limits.hooks = code("legacy.OnRetry(%)", arg)
+			s.limits.hooks = r.hook(arg, "failed.Err", "wait")
 		case "WithMaxTries":
-			s.limits.attempts = r.attempts(arg)
+			s.limits.attempts = r.attempts(s, arg)
 		case "WithMaxElapsedTime":
 			s.limits.elapsed = text{arg}
 			if r.isZero(arg) {
@@ -133,8 +139,8 @@ func cenkaltiBackOff(r *rewriter, f *types.Func, args []ast.Expr) value {
 		v.ctx = args[1]
 	case "WithMaxRetries":
 		v = r.read(args[0])
-		if v.expr = nil; !v.known() {
-			return value{ctx: v.ctx}
+		if !v.known() {
+			return value{}
 		}
 		v.attempts = r.retries(args[1])
 		if r.isZero(args[1]) && (major(f) == "backoff" || major(f) == "v3") { // which means no bound there
@@ -171,18 +177,4 @@ func exponentialPolicy(r *rewriter, v value) policy {
 		}
 	}
 	return p
-}
-
-// showContexts turns a WithMaxRetries around a WithContext inside out, where legacy.Context
-// could not see the context.
-func showContexts(r *rewriter) {
-	for cur := range r.root.Preorder((*ast.CallExpr)(nil)) {
-		call, f := r.own(cur.Node())
-		if f == nil || f.Name() != "WithMaxRetries" || hasOptions(f) {
-			continue
-		}
-		if in, g := r.own(ast.Unparen(call.Args[0])); g != nil && g.Name() == "WithContext" {
-			r.replace(call, code("%(%(%, %), %)", in.Fun, call.Fun, in.Args[0], call.Args[1], in.Args[1])...)
-		}
-	}
 }

@@ -3,6 +3,7 @@ package migrate
 import (
 	"go/ast"
 	"go/constant"
+	"go/token"
 	"regexp"
 	"strconv"
 )
@@ -11,15 +12,14 @@ const contextPkg pkg = "context"
 
 // packages has the packages that the new code imports, by the names used in templates.
 var packages = map[string]pkg{
-	"context":    contextPkg,
-	"time":       "time",
-	"retry":      "github.com/gobackoff/retry",
-	"legacy":     "github.com/gobackoff/retry/legacy",
-	"legacyhttp": "github.com/gobackoff/retry/legacy/legacyhttp",
-	"adapt":      "github.com/gobackoff/retry/adapt",
+	"context": contextPkg,
+	"errors":  "errors",
+	"time":    "time",
+	"retry":   "github.com/gobackoff/retry",
+	"adapt":   "github.com/gobackoff/retry/adapt",
 }
 
-var variable = regexp.MustCompile(`%|\b(context|time|retry|legacy|legacyhttp|adapt)\.`)
+var variable = regexp.MustCompile(`%|\b(context|errors|time|retry|adapt)\.`)
 
 // code returns the text of a template, in which each % stands for the next argument (a
 // string, a node or a text), and the names of packages for those of their imports.
@@ -99,17 +99,24 @@ func (r *rewriter) retries(x ast.Expr) text {
 	} else if r.pass.TypesInfo.Types[x].Value != nil { // math.MaxUint64
 		return code("retry.Unlimited")
 	}
+	if less, ok := r.inner(x).(*ast.BinaryExpr); ok && less.Op == token.SUB { // n - 1 retries
+		if one, known := r.number(less.Y); known && one == 1 {
+			return r.asInt(less.X)
+		}
+	}
 	return code("% + 1", r.asInt(x))
 }
 
 // attempts returns the MaxAttempts of n attempts, where 0 means no bound.
-func (r *rewriter) attempts(x ast.Expr) text {
+func (r *rewriter) attempts(s *site, x ast.Expr) text {
 	if n, known := r.number(x); known && n == 0 {
 		return code("retry.Unlimited")
 	} else if _, literal := ast.Unparen(x).(*ast.BasicLit); literal {
 		return text{x}
+	} else if !known {
+		s.note("if " + r.shown(x) + " is 0, there are three attempts, and no longer any number")
 	}
-	return code("legacy.Attempts(%)", x)
+	return r.asInt(x)
 }
 
 // asInt returns x as an int, without a conversion to another integer type around an int.

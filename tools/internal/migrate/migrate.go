@@ -38,12 +38,14 @@ type library struct {
 	// of one of its types, means as a backoff.
 	constructed func(r *rewriter, f *types.Func, args []ast.Expr) value
 	literal     func(r *rewriter, name string, fields map[string]text) value
-	after       func(r *rewriter) // makes changes that rewritten calls rely on
 	fields      []string          // of its backoff, that may be set
-	delays      string            // the policy of a backoff %, which is asked for delays
 	classifier  string            // of all calls
+	marked      string            // of calls that may get marks of the old library, %; "" if none can tell them
+	marks       []string          // functions that mark errors for the library's calls
+	errors      []string          // names that recognize errors of the library
 	renames     map[string]string // what replaces names in a package whose calls are all rewritten
 	differs     []string          // what behaves differently after the rewriting
+	advice      string            // for calls that are left alone
 }
 
 func path(pattern string) *regexp.Regexp { return regexp.MustCompile("^(.*/vendor/)?" + pattern + "$") }
@@ -53,44 +55,53 @@ func (l *library) owns(p *types.Package) bool { return p != nil && l.path.MatchS
 
 // A rewriter rewrites the uses of one library in a package.
 type rewriter struct {
-	edits
+	*edits  // of all libraries
 	pass    *analysis.Pass
 	root    inspector.Cursor
 	lib     *library
+	libs    []*library // that the package uses
 	cursors map[*ast.Ident]inspector.Cursor
 	uses    map[types.Object][]*ast.Ident
 	decls   map[types.Object]*ast.Ident
 	sites   []*site // in the order of the source
 
 	bound     map[*types.Var]value // what a variable means while its next value is read
+	marked    bool                 // rewritten calls know the marks of the old library
 	sequences map[*types.Var]bool  // whether those that are asked for delays are sequences
 	followed  []*types.Var         // variables whose values calls used
 }
 
 func run(pass *analysis.Pass) (any, error) {
 	index := newRewriter(pass)
-	fixed := false
 	for _, lib := range []*library{cenkalti(), avast(), sethvargo(), wait(), retryable()} {
-		if !slices.ContainsFunc(pass.Pkg.Imports(), lib.owns) {
-			continue
+		if slices.ContainsFunc(pass.Pkg.Imports(), lib.owns) {
+			index.libs = append(index.libs, lib)
 		}
+	}
+	var done []*rewriter
+	for _, lib := range index.libs {
 		r := *index
 		r.lib, r.bound, r.sequences = lib, map[*types.Var]value{}, map[*types.Var]bool{}
 		r.run()
-		if fixed { // whose imports another fix would repeat
-			r.all = nil
-		}
-		fixed = fixed || len(r.all) > 0
-		r.report()
+		done = append(done, &r)
 	}
-	return nil, nil
+	fixes, err := index.fixes()
+	for _, r := range done {
+		fixes = r.report(fixes)
+	}
+	return nil, err
+}
+
+// owns reports whether p is of a library that the package uses.
+func (r *rewriter) owns(p *types.Package) bool {
+	return slices.ContainsFunc(r.libs, func(lib *library) bool { return lib.owns(p) })
 }
 
 func newRewriter(pass *analysis.Pass) *rewriter {
 	r := &rewriter{
 		pass:    pass,
 		root:    pass.ResultOf[inspect.Analyzer].(*inspector.Inspector).Root(),
-		edits:   edits{fset: pass.Fset, read: pass.ReadFile, open: map[token.Pos]token.Pos{}},
+		edits:   &edits{fset: pass.Fset, read: pass.ReadFile, open: map[token.Pos]token.Pos{}},
 		cursors: map[*ast.Ident]inspector.Cursor{},
 		uses:    map[types.Object][]*ast.Ident{},
 		decls:   map[types.Object]*ast.Ident{},
@@ -121,7 +132,14 @@ func (r *rewriter) run() {
 			}
 		}
 	}
-	left := 0
+	left := false
+	for _, s := range r.sites {
+		if !s.asks {
+			r.check(s)
+			left = left || s.why != ""
+		}
+	}
+	r.keepMarks(left)
 	for _, s := range r.sites {
 		if s.asks {
 			v, ok := r.object(ast.Unparen(s.call.Fun).(*ast.SelectorExpr).X).(*types.Var)
@@ -131,30 +149,57 @@ func (r *rewriter) run() {
 		}
 		if s.why == "" {
 			r.rewrite(s)
-		} else {
-			left++
 		}
 	}
 	r.removeFollowed()
-	if r.lib.after != nil && left < len(r.sites) {
-		r.lib.after(r)
-	}
-	if left == 0 {
+	if !slices.ContainsFunc(r.sites, func(s *site) bool { return s.why != "" }) {
 		r.rename()
 	}
 }
 
-// rename replaces the names of the library that remain.
-func (r *rewriter) rename() {
+// keepMarks decides whether rewritten calls must know the marks of the old library: if the
+// package marks errors for calls that are left alone or looks at marks, or if a package of the
+// module that it imports uses the library.
+func (r *rewriter) keepMarks(left bool) {
+	marks, looks := false, false
 	for obj := range r.uses {
-		if r.lib.owns(obj.Pkg()) && (obj.Name() == "PermanentError" || obj.Name() == "IsRecoverable") { // asks for the old marks
-			delete(r.lib.renames, "Permanent")
-			delete(r.lib.renames, "Unrecoverable")
+		if r.lib.owns(obj.Pkg()) && isGlobal(obj) {
+			marks = marks || slices.Contains(r.lib.marks, obj.Name())
+			looks = looks || slices.Contains([]string{"PermanentError", "IsRecoverable"}, obj.Name())
 		}
 	}
+	if left || looks {
+		for _, name := range r.lib.marks {
+			delete(r.lib.renames, name)
+		}
+	}
+	r.marked = marks && (left || looks) || r.lib.marked != "" && r.imported(r.pass.Pkg, map[*types.Package]bool{})
+	for _, s := range r.sites {
+		if !s.asks && r.marked && r.lib.marked == "" {
+			s.fail("the package marks errors for other calls, which are left alone")
+		}
+	}
+}
+
+// imported reports whether a package of the module that p imports uses the library.
+func (r *rewriter) imported(p *types.Package, seen map[*types.Package]bool) bool {
+	return slices.ContainsFunc(p.Imports(), func(q *types.Package) bool {
+		if seen[q] || r.pass.Module == nil || !strings.HasPrefix(q.Path()+"/", r.pass.Module.Path+"/") {
+			return false
+		}
+		seen[q] = true
+		return slices.ContainsFunc(q.Imports(), r.lib.owns) || r.imported(q, seen)
+	})
+}
+
+// isGlobal reports whether an object is declared at the level of its package.
+func isGlobal(obj types.Object) bool { return obj.Pkg() != nil && obj.Parent() == obj.Pkg().Scope() }
+
+// rename replaces the names of the library that remain.
+func (r *rewriter) rename() {
 	for id, cur := range r.cursors {
 		obj := r.pass.TypesInfo.Uses[id]
-		if obj == nil || !r.lib.owns(obj.Pkg()) || cur.ParentEdgeKind() != edge.SelectorExpr_Sel || r.lib.renames[obj.Name()] == "" {
+		if obj == nil || !r.lib.owns(obj.Pkg()) || !isGlobal(obj) || cur.ParentEdgeKind() != edge.SelectorExpr_Sel || r.lib.renames[obj.Name()] == "" {
 			continue
 		}
 		if t, ok := obj.Type().(*types.Named); !ok || t.TypeParams().Len() == 0 {
@@ -197,17 +242,25 @@ func (r *rewriter) file(n ast.Node) *ast.File {
 	return nil
 }
 
-// report reports each site. The fix of the first one is that of the whole package, because
-// the changes depend on each other.
-func (r *rewriter) report() {
-	var fixes []analysis.SuggestedFix
-	if len(r.all) > 0 {
-		var all []analysis.TextEdit
-		for _, file := range r.pass.Files {
-			all = append(all, r.changed(file)...)
+// fixes returns the fix of the whole package, whose changes depend on each other.
+func (r *rewriter) fixes() ([]analysis.SuggestedFix, error) {
+	var all []analysis.TextEdit
+	for _, file := range r.pass.Files {
+		edits, err := r.changed(file)
+		if err != nil {
+			return nil, err
 		}
-		fixes = []analysis.SuggestedFix{{Message: "Use github.com/gobackoff/retry", TextEdits: all}}
+		all = append(all, edits...)
 	}
+	if all == nil {
+		return nil, nil
+	}
+	return []analysis.SuggestedFix{{Message: "Use github.com/gobackoff/retry", TextEdits: all}}, nil
+}
+
+// report reports each site. The first one that is rewritten has the fixes. report returns those
+// that none has.
+func (r *rewriter) report(fixes []analysis.SuggestedFix) []analysis.SuggestedFix {
 	files := map[*ast.File][2]int{}
 	for _, s := range r.sites {
 		count := files[r.file(s.call)]
@@ -229,11 +282,36 @@ func (r *rewriter) report() {
 			if count[0] > 0 {
 				message += "; what differs: " + strings.Join(r.lib.differs, "; ")
 			}
+			if count[1] > 0 && r.lib.advice != "" {
+				message += "; " + r.lib.advice
+			}
 			pos := file.Name.Pos()
-			if old := r.oldImports(file); len(old) > 0 {
-				pos = old[0].Pos()
+			for _, spec := range r.oldImports(file) {
+				if r.lib.owns(r.pass.TypesInfo.PkgNameOf(spec).Imported()) {
+					pos = spec.Pos()
+					break
+				}
 			}
 			r.pass.Report(analysis.Diagnostic{Pos: pos, Category: "file", Message: message})
+			if count[0] > 0 {
+				r.reportErrors(file)
+			}
+		}
+	}
+	return fixes
+}
+
+// reportErrors reports what looks for errors of the library in a file with rewritten calls.
+func (r *rewriter) reportErrors(file *ast.File) {
+	for obj, ids := range r.uses {
+		if !r.lib.owns(obj.Pkg()) || !isGlobal(obj) || !slices.Contains(r.lib.errors, obj.Name()) {
+			continue
+		}
+		for _, id := range ids {
+			if r.file(id) == file {
+				r.pass.Report(analysis.Diagnostic{Pos: id.Pos(), End: id.End(), Category: "left", Message: fmt.Sprintf(
+					"%s.%s: left alone: rewritten calls never return it: their error after the last attempt is a *retry.Error of github.com/gobackoff/retry", obj.Pkg().Name(), obj.Name())})
+			}
 		}
 	}
 }

@@ -59,6 +59,9 @@ func migrateProject(t *testing.T, tool, module string) {
 	t.Logf("%s", report)
 	shell(t, dir, slices.Concat([]string{"go", "fix", "-fixtool=" + tool}, packages)...)
 	useRetry(t, dir)
+	if again, _ := try(dir, slices.Concat([]string{"go", "vet", "-vettool=" + tool}, packages)...); strings.Contains(again, ": can be rewritten") {
+		t.Errorf("a second run would rewrite more: %s", again)
+	}
 	if out, err := try(dir, compile...); err != nil {
 		t.Errorf("does not compile: %s", tail(out))
 	}

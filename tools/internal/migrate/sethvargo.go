@@ -26,12 +26,14 @@ func sethvargo() *library {
 			return nil
 		},
 		constructed: sethvargoBackoff,
-		delays:      "legacy.Next(%)",
-		classifier:  "legacy.RetryMarked{}",
+		classifier:  "retry.OnlyIf(func(error) bool { return false })", // but what is marked
+		marks:       []string{"RetryableError"},
 		renames:     map[string]string{"RetryableError": "retry.Transient", "RetryFunc": "func(context.Context) error"},
 		differs: []string{
 			"a wait that would outlast the deadline of the context or MaxElapsed is not begun, rather than cut short",
 			"a failure of a function with a value returns the last value",
+			"the error after the last attempt is a *retry.Error, which errors.Is and errors.As look into",
+			"the marks of other packages count only after these packages are rewritten, too",
 			"a Fibonacci begins with 1, 1, 2, 3 times its base, not 1, 2, 3, 5",
 		},
 	}
@@ -54,9 +56,8 @@ func sethvargoBackoff(r *rewriter, f *types.Func, args []ast.Expr) value {
 		return value{}
 	}
 	v := r.read(args[len(args)-1])
-	v.expr = nil
 	templates := map[string]string{
-		"WithJitter":         "legacy.Jitter{Of: %, By: %}",
+		"WithJitter":         "retry.BackoffFunc(func(a retry.Attempt, u float64) time.Duration {\nreturn %.Delay(a, u) + time.Duration((2*u-1)*float64(%))\n})",
 		"WithCappedDuration": "retry.Capped{Of: %, Cap: %}",
 		"WithJitterPercent":  "retry.Spread{Of: %, Fraction: float64(%) / 100}",
 		"WithFullJitter":     "retry.Jittered{Of: %, Share: 1}",

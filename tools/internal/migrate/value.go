@@ -8,13 +8,10 @@ import (
 	"slices"
 )
 
-// A value is what an expression of a backoff type means: a policy or, if none is known, expr
-// itself, which the call asks for delays.
+// A value is what an expression of a backoff type means: a policy, if it is known.
 type value struct {
 	policy
 	exponential map[string]text // the fields of an ExponentialBackOff
-	expr        ast.Expr        // without a context around it
-	delays      text            // the policy that expr is; nil: as for the library's others
 	ctx         ast.Expr        // that the backoff carries
 	vars        []*types.Var    // whose values are part of it
 	stmts       []ast.Node      // that change them
@@ -39,9 +36,6 @@ func (r *rewriter) read(x ast.Expr) value {
 		if call, f := r.own(x); call != nil && r.lib.constructed != nil {
 			v = r.lib.constructed(r, f, x.Args)
 		}
-	}
-	if v.expr == nil {
-		v.expr = x
 	}
 	return v
 }
@@ -77,7 +71,7 @@ func (r *rewriter) inlined(x *ast.Ident) value {
 	if !v.known() || v.ctx != nil && !r.movable(v.ctx, x.Pos(), nil) {
 		return value{}
 	}
-	v.expr, v.vars = x, append([]*types.Var{obj}, v.vars...)
+	v.vars = append([]*types.Var{obj}, v.vars...)
 	v.stmts = append(v.stmts, l.stmts...)
 	return v
 }
@@ -225,16 +219,12 @@ func (r *rewriter) sequence(v *types.Var) bool {
 		if i == 0 && l != nil && typ == nil {
 			y = r.composed(l)
 		}
-		if !y.known() || len(y.vars) > 0 || y.ctx != nil && (l == nil || typ != nil) {
+		if !y.known() || len(y.vars) > 0 || y.ctx != nil {
 			return false
 		}
 		p := r.complete(y)
 		p.classifier = nil // a Sequence hears of no errors
-		out := code("adapt.NewSequence(%)", p.literal())
-		if y.ctx != nil {
-			out = code("legacy.WithContext(%, %)", out, y.ctx)
-		}
-		made = append(made, out)
+		made = append(made, code("adapt.NewSequence(%)", p.literal()))
 	}
 	for i, out := range made {
 		if out == nil {
@@ -281,24 +271,6 @@ func (r *rewriter) stored(id *ast.Ident) (ast.Expr, bool) {
 	return nil, false
 }
 
-// expression returns the policy of a call with limits of its own.
-func (r *rewriter) expression(v value, limits policy) text {
-	if v.known() {
-		return limits.over(r.complete(v)).literal()
-	}
-	out, hooks := v.delays, limits.hooks
-	if out == nil {
-		out = code(r.lib.delays, v.expr)
-	}
-	if limits.hooks = nil; limits.attempts != nil || limits.elapsed != nil {
-		out = code("legacy.Limit(%, %)", out, limits.literal())
-	}
-	if hooks != nil {
-		out = code("%.With(%)", out, hooks)
-	}
-	return out
-}
-
 // complete returns the policy of a value.
 func (r *rewriter) complete(v value) policy {
 	p := v.policy
@@ -306,5 +278,8 @@ func (r *rewriter) complete(v value) policy {
 		p = exponentialPolicy(r, v)
 	}
 	p.classifier = code(r.lib.classifier)
+	if r.marked {
+		p.classifier = code(r.lib.marked, text{r.lib.old()})
+	}
 	return p
 }

@@ -2,9 +2,12 @@ package migrate
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
 	"strings"
+
+	"golang.org/x/tools/go/ast/edge"
 )
 
 // wait returns the library k8s.io/apimachinery/pkg/util/wait. Its calls repeat a condition.
@@ -17,26 +20,30 @@ func wait() *library {
 				return nil
 			}
 			last := len(call.Args) - 1
-			s := &site{name: "wait." + name, op: call.Args[last], wrap: code("legacy.Until("), passes: strings.Contains(name, "Context")}
+			s := &site{name: "wait." + name, op: call.Args[last], condition: true, passes: strings.Contains(name, "Context")}
 			args := call.Args[:last]
 			switch {
 			case strings.HasSuffix(name, "Until"): // it ends with a channel, behind the condition
-				s.op, s.ctx, args = call.Args[last-1], waitChannel(r, call.Args[last]), args[:last-1]
+				s.op, args = call.Args[last-1], args[:last-1]
+				if done := ast.Unparen(call.Args[last]); r.calls(done, "(context.Context).Done") {
+					s.ctx = text{done.(*ast.CallExpr).Fun.(*ast.SelectorExpr).X}
+				} else {
+					s.fail("it ends with a channel: make a context of it")
+				}
 			case s.passes:
 				s.ctx, args = text{args[0]}, args[1:]
 			}
 			if strings.HasPrefix(name, "ExponentialBackoff") {
-				waitBackoff(s, args[0])
+				waitBackoff(r, s, args[0])
 			} else {
 				waitPoll(r, s, name, args)
 			}
-			if waitNamesTimeout(r) {
-				s.fail("the package compares errors with wait.ErrWaitTimeout")
+			if name := waitNamesTimeout(r); name != "" {
+				s.fail("the package compares its errors: wait.%s", name)
 			}
 			return s
 		},
-		classifier: "legacy.RetryAll{}",
-		delays:     "legacy.Steps(%).Policy()",
+		classifier: "retry.OnlyIf(nil)",
 		renames: map[string]string{
 			"ConditionFunc":            "func() (bool, error)",
 			"ConditionWithContextFunc": "func(context.Context) (bool, error)",
@@ -44,33 +51,27 @@ func wait() *library {
 		differs: []string{
 			"no attempt begins once the context is done, and a wait that would outlast its deadline or the timeout is not begun",
 			"the interval begins when the condition has returned",
+			"the error after the last attempt is a *retry.Error, which wait.Interrupted does not know",
 			"panics of the condition are not logged",
 		},
 	}
-}
-
-// waitChannel returns the context that ends with a channel.
-func waitChannel(r *rewriter, x ast.Expr) text {
-	if x := ast.Unparen(x); r.calls(x, "(context.Context).Done") {
-		return text{x.(*ast.CallExpr).Fun.(*ast.SelectorExpr).X}
-	}
-	return code("legacy.Stop(%)", x)
 }
 
 // waitPoll reads the interval of a call and what stands between it and the condition.
 func waitPoll(r *rewriter, s *site, name string, args []ast.Expr) {
 	s.value = value{policy: policy{backoff: code("retry.Constant(%)", args[0]), attempts: code("retry.Unlimited")}}
 	args = args[1:]
+	immediate := strings.Contains(name, "Immediate")
 	if strings.HasPrefix(name, "PollUntilContext") {
-		immediate := args[len(args)-1]
-		args = args[:len(args)-1]
-		if value := r.pass.TypesInfo.Types[immediate].Value; value == nil {
-			s.wrap = code("legacy.Poll(%, ", immediate)
-		} else if value.String() == "false" {
-			s.wrap = code("legacy.UntilLater(")
+		value := r.pass.TypesInfo.Types[args[len(args)-1]].Value
+		if value == nil {
+			s.fail("whether the first attempt is made at once is not a constant")
 		}
-	} else if !strings.Contains(name, "Immediate") {
-		s.wrap = code("legacy.UntilLater(")
+		immediate = value != nil && value.String() == "true"
+		args = args[:len(args)-1]
+	}
+	if !immediate {
+		s.note("the first attempt is made at once, not after the interval")
 	}
 	if len(args) == 1 {
 		s.limits.elapsed = text{args[0]}
@@ -78,27 +79,114 @@ func waitPoll(r *rewriter, s *site, name string, args []ast.Expr) {
 	}
 }
 
-// waitBackoff reads a wait.Backoff, which becomes a policy at run time.
-func waitBackoff(s *site, x ast.Expr) {
-	s.value.expr = x
-	if lit, ok := ast.Unparen(x).(*ast.CompositeLit); ok {
-		var fields text
-		for _, field := range lit.Elts {
-			fields = append(fields, field, ", ")
+// waitBackoff reads a wait.Backoff.
+func waitBackoff(r *rewriter, s *site, x ast.Expr) {
+	lit, ok := r.definition(x).(*ast.CompositeLit)
+	if !ok || lit != ast.Unparen(x) && !r.movable(lit, x.Pos(), nil) {
+		s.fail("its Backoff comes from elsewhere")
+		return
+	}
+	fields := map[string]ast.Expr{}
+	for _, field := range lit.Elts {
+		if kv, ok := field.(*ast.KeyValueExpr); ok {
+			fields[kv.Key.(*ast.Ident).Name] = kv.Value
 		}
-		s.value.delays = code("legacy.Steps{%}.Policy()", fields)
+	}
+	if fields["Duration"] == nil || fields["Steps"] == nil {
+		s.fail("its Backoff has no Duration or no Steps")
+		return
+	}
+	rule := code("retry.Constant(%)", fields["Duration"])
+	if factor := fields["Factor"]; factor != nil && !r.isZero(factor) {
+		rule = code("retry.Exponential{Base: %", fields["Duration"])
+		if limit := fields["Cap"]; limit != nil {
+			rule = append(rule, code(", Cap: %", limit)...)
+			s.note("the attempts go on at Cap, up to Steps")
+		}
+		rule = append(rule, code(", Factor: %}", factor)...)
+	}
+	if jitter := fields["Jitter"]; jitter != nil && !r.isZero(jitter) {
+		rule = code("retry.Spread{Of: %, Fraction: %}", rule, jitter)
+		s.note("the delays vary by Jitter in both directions")
+	}
+	s.value = value{policy: policy{backoff: rule, attempts: r.asInt(fields["Steps"])}}
+}
+
+// waitNamesTimeout returns the name by which the package asks about errors of the library, or
+// "".
+func waitNamesTimeout(r *rewriter) string {
+	for obj := range r.uses {
+		if r.lib.owns(obj.Pkg()) && slices.Contains([]string{"ErrWaitTimeout", "Interrupted", "ErrorInterrupted"}, obj.Name()) {
+			return obj.Name()
+		}
+	}
+	return ""
+}
+
+// notYet is the error of an attempt whose condition is false.
+const notYet = `"not ready"`
+
+// unnamed reports whether a condition can be given one result.
+func unnamed(lit *ast.FuncLit) bool {
+	return lit.Type.Results != nil && len(lit.Type.Results.List) == 2 && len(lit.Type.Results.List[0].Names) == 0
+}
+
+// returns makes the statements that leave a condition return one error: nil if it is true, one
+// that is retried if it is false, and a permanent one for the condition's error.
+func (r *rewriter) returns(lit *ast.FuncLit) {
+	body, _ := r.root.FindNode(lit.Body)
+	for cur := range body.Preorder((*ast.ReturnStmt)(nil)) {
+		stmt := cur.Node().(*ast.ReturnStmt)
+		for up := range cur.Enclosing((*ast.FuncLit)(nil)) {
+			if up.Node() == lit {
+				r.returned(lit, stmt)
+			}
+			break
+		}
 	}
 }
 
-// waitNamesTimeout reports whether the package names the old error of the library, other than
-// as the target of errors.Is, which finds it.
-func waitNamesTimeout(r *rewriter) bool {
-	for obj, ids := range r.uses {
-		if obj.Name() == "ErrWaitTimeout" && r.lib.owns(obj.Pkg()) {
-			return slices.ContainsFunc(ids, func(id *ast.Ident) bool {
-				return !r.calls(r.cursors[id].Parent().Parent().Node(), "errors.Is")
-			})
+func (r *rewriter) returned(lit *ast.FuncLit, stmt *ast.ReturnStmt) {
+	again := code("return errors.New(%)", notYet)
+	done := "done"
+	for n := range ast.Preorder(lit) { // a name that is free
+		if id, ok := n.(*ast.Ident); ok && id.Name == done {
+			done = "isDone"
 		}
 	}
-	return false
+	if len(stmt.Results) == 1 { // of another function
+		r.replace(stmt, code("%, err := %\nif err == nil && !% {\n%\n}\nreturn retry.Permanent(err)", done, stmt.Results[0], done, again)...)
+		return
+	}
+	met, err := stmt.Results[0], stmt.Results[1]
+	value := r.pass.TypesInfo.Types[met].Value
+	switch {
+	case r.isNil(err) && value != nil && value.String() == "true":
+		r.replace(stmt, code("return nil")...)
+	case r.isNil(err) && value != nil:
+		r.replace(stmt, again...)
+	case r.isNil(err):
+		r.replace(stmt, code("if !(%) {\n%\n}\nreturn nil", met, again)...)
+	case r.failed(stmt, err):
+		r.replace(stmt, code("return retry.Permanent(%)", err)...)
+	case r.object(met) != nil && r.object(err) != nil:
+		r.replace(stmt, code("if % == nil && !% {\n%\n}\nreturn retry.Permanent(%)", err, met, again, err)...)
+	default:
+		r.replace(stmt, code("%, err := %, %\nif err == nil && !% {\n%\n}\nreturn retry.Permanent(err)", done, met, err, done, again)...)
+	}
+}
+
+// failed reports whether err is not nil where a statement returns it: it is made there, or the
+// statement is in an if that asks.
+func (r *rewriter) failed(stmt ast.Stmt, err ast.Expr) bool {
+	if r.calls(ast.Unparen(err), "fmt.Errorf") || r.calls(ast.Unparen(err), "errors.New") {
+		return true
+	}
+	cur, _ := r.root.FindNode(stmt)
+	block := cur.Parent()
+	if block.ParentEdgeKind() != edge.IfStmt_Body || r.object(err) == nil {
+		return false
+	}
+	test, ok := block.Parent().Node().(*ast.IfStmt).Cond.(*ast.BinaryExpr)
+	return ok && test.Op == token.NEQ && r.isNil(test.Y) && r.object(test.X) == r.object(err)
 }

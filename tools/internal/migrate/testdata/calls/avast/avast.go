@@ -17,7 +17,7 @@ var (
 )
 
 func a1(ctx context.Context) error {
-	return retry.Do(func() error { // want "retry\\.Do: can be rewritten"
+	return retry.Do(func() error { // want "retry\\.Do: can be rewritten; if rtyAttNum is 0, there are three attempts, and no longer any number"
 		return retry.Unrecoverable(errors.New("x"))
 	}, retry.Context(ctx), rtyAtt, rtyDel, rtyErr, retry.OnRetry(func(n uint, err error) {
 		log.Println(n, err)
@@ -60,7 +60,7 @@ func a6() error {
 		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.RandomDelay), retry.MaxJitter(time.Second)), // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
 		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.FullJitterBackoffDelay), retry.Attempts(0)), // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
 		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.BackOffDelay), retry.UntilSucceeded()),      // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
-		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.CombineDelay(retry.BackOffDelay))),          // want "retry\\.Do: left alone: its DelayType retry\\.CombineDelay\\(retry\\.BackOffDelay\\) has no counterpart"
+		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.CombineDelay(retry.BackOffDelay))),          // want "retry\\.Do: left alone: its DelayType retry\\.CombineDelay\\(retry\\.BackOffDelay\\) has no counterpart: make it a retry\\.BackoffFunc"
 		retry.Do(ping, a7()), // want "retry\\.Do: left alone: the option a7\\(\\) is not understood"
 	} {
 		if err != nil {

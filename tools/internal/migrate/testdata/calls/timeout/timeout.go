@@ -7,6 +7,6 @@ import (
 )
 
 func poll() bool {
-	err := wait.PollImmediate(time.Second, time.Minute, func() (bool, error) { return true, nil }) // want "wait\\.PollImmediate: left alone: the package compares errors with wait\\.ErrWaitTimeout"
+	err := wait.PollImmediate(time.Second, time.Minute, func() (bool, error) { return true, nil }) // want "wait\\.PollImmediate: left alone: the package compares its errors: wait\\.ErrWaitTimeout"
 	return err == wait.ErrWaitTimeout
 }

@@ -3,41 +3,65 @@ package wait
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait" // want "10 of 10 calls can be rewritten"
+	"k8s.io/apimachinery/pkg/util/wait" // want "7 of 11 calls can be rewritten"
 )
+
+func ready() (bool, error) { return true, nil }
 
 func w1(ctx context.Context) error {
 	return wait.PollUntilContextTimeout(ctx, time.Second, time.Minute, true, func(ctx context.Context) (bool, error) { // want "wait\\.PollUntilContextTimeout: can be rewritten; the condition's context does not end with the timeout"
+		ok, err := ready()
+		if err != nil {
+			return false, err
+		}
+		if !ok {
+			return false, nil
+		}
+		go func() (bool, error) { return false, nil }()
 		return true, nil
 	})
 }
 
-func w2() error {
-	cond := func() (bool, error) { return true, nil }
-	if err := wait.Poll(time.Second, time.Minute, cond); err != nil { // want "wait\\.Poll: can be rewritten; the condition's context does not end with the timeout; the call has no context: pass one to end it early"
+func w2(n int) error {
+	cond := func() (bool, error) { return n > 0, nil }
+	if err := wait.Poll(time.Second, time.Minute, cond); err != nil { // want "wait\\.Poll: can be rewritten; the first attempt is made at once, not after the interval; the condition's context does not end with the timeout; the call has no context: pass one to end it early"
 		return err
 	}
-	b := wait.Backoff{Steps: 5, Duration: time.Second, Factor: 2, Jitter: 0.1}
-	return wait.ExponentialBackoff(b, cond) // want "wait\\.ExponentialBackoff: can be rewritten; the call has no context: pass one to end it early; the delays are those of b"
+	b := wait.Backoff{Steps: n, Duration: time.Second, Factor: 2, Jitter: 0.1, Cap: time.Hour}
+	return wait.ExponentialBackoff(b, func() (bool, error) { // want "wait\\.ExponentialBackoff: can be rewritten; the attempts go on at Cap, up to Steps; the delays vary by Jitter in both directions; the call has no context: pass one to end it early"
+		switch n {
+		case 1:
+			return n > 2, nil
+		case 2:
+			return false, errors.New("two")
+		case 3:
+			return false, fmt.Errorf("three: %w", context.Canceled)
+		}
+		return ready()
+	})
 }
 
 func w3(ctx context.Context, stop <-chan struct{}, b wait.Backoff, now bool) error {
 	cond := func(context.Context) (bool, error) { return true, nil }
-	if err := wait.PollImmediateUntil(time.Second, func() (bool, error) { return true, nil }, ctx.Done()); err != nil { // want "wait\\.PollImmediateUntil: can be rewritten"
+	if err := wait.PollImmediateUntil(time.Second, func() (bool, error) { done, err := ready(); return done, err }, ctx.Done()); err != nil { // want "wait\\.PollImmediateUntil: can be rewritten"
 		return err
 	}
-	if err := wait.PollUntil(time.Second, func() (bool, error) { return true, nil }, stop); wait.Interrupted(err) { // want "wait\\.PollUntil: can be rewritten"
+	if err := wait.PollUntil(time.Second, func() (bool, error) { return true, nil }, stop); err != nil { // want "wait\\.PollUntil: left alone: it ends with a channel: make a context of it"
 		return err
 	}
-	if err := wait.PollUntilContextCancel(ctx, time.Second, now, cond); errors.Is(err, wait.ErrWaitTimeout) { // want "wait\\.PollUntilContextCancel: can be rewritten"
+	if err := wait.PollUntilContextCancel(ctx, time.Second, now, cond); err != nil { // want "wait\\.PollUntilContextCancel: left alone: whether the first attempt is made at once is not a constant"
 		return err
 	}
-	if err := wait.ExponentialBackoffWithContext(ctx, wait.Backoff{Steps: 2, Duration: time.Second, Factor: 2, Jitter: 1}, cond); err != nil { // want "wait\\.ExponentialBackoffWithContext: can be rewritten"
+	if err := wait.ExponentialBackoffWithContext(ctx, wait.Backoff{Steps: 2, Duration: time.Second}, cond); err != nil { // want "wait\\.ExponentialBackoffWithContext: can be rewritten"
 		return err
 	}
-	return wait.ExponentialBackoffWithContext(ctx, b, cond) // want "wait\\.ExponentialBackoffWithContext: can be rewritten; the delays are those of b"
+	if err := wait.PollImmediate(time.Second, time.Minute, func() (ok bool, err error) { return }); err != nil { // want "wait\\.PollImmediate: left alone: the results of its condition have names"
+		return err
+	}
+	return wait.ExponentialBackoffWithContext(ctx, b, cond) // want "wait\\.ExponentialBackoffWithContext: left alone: its Backoff comes from elsewhere"
 }
 
 func w4(ctx context.Context, cond wait.ConditionWithContextFunc) {
