@@ -264,9 +264,6 @@ func (r *rewriter) stored(id *ast.Ident) (ast.Expr, bool) {
 		return nil, r.isNil(n.X) || r.isNil(n.Y)
 	case *ast.SelectorExpr:
 		return nil, slices.Contains([]string{"Reset", "NextBackOff", "Next"}, n.Sel.Name)
-	case *ast.CallExpr:
-		call, _ := r.own(n)
-		return nil, call != nil
 	}
 	return nil, false
 }
