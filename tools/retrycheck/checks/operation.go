@@ -2,7 +2,9 @@ package checks
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -90,10 +92,20 @@ func takesContext(fn *types.Func) bool {
 var transactions = names(`database/sql\.Tx`, `github\.com/(jackc/pgx|jmoiron/sqlx|uptrace/bun|go-pg/pg)\.Tx`,
 	`go\.etcd\.io/bbolt\.Tx`, `go\.mongodb\.org/mongo-driver/mongo\.SessionContext`)
 
+var (
+	inTx = names(ours + `/retrysql\.(InTx|Once)(Func)?`)
+	// ending has statements that end a transaction; ROLLBACK TO does not.
+	ending      = regexp.MustCompile(`(?i)^\s*(COMMIT|ABORT|ROLLBACK|PREPARE\s+TRANSACTION)\b`)
+	toSavepoint = regexp.MustCompile(`(?i)^\s*ROLLBACK\s+((WORK|TRANSACTION)\s+)?TO\b`)
+)
+
 // Transaction reports retries of a part of a transaction, which fail because the database
-// has already aborted it.
+// has already aborted it, and functions that end the transaction that retrysql runs again.
 var Transaction = analyzer("transaction", "report retries of a part of a database transaction", func(p *pass) {
 	for _, call := range p.operations {
+		if inTx.MatchString(call.name) {
+			p.reportEnds(call)
+		}
 		tx, _ := p.outer(call.op, func(v *types.Var) bool { return transactions.MatchString(typeName(v.Type())) })
 		if tx != nil {
 			p.report(call.Cursor, "%s retries a part of the transaction %s, which the database may have aborted: retry the whole transaction (retrysql.InTx)",
@@ -101,6 +113,32 @@ var Transaction = analyzer("transaction", "report retries of a part of a databas
 		}
 	}
 })
+
+// reportEnds reports what ends the transaction within the function of a call of retrysql.
+func (p *pass) reportEnds(call *call) {
+	params := p.signature(call.op).Params()
+	for _, c := range p.calls {
+		sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
+		if !ok || !call.op.Contains(c.Cursor) {
+			continue
+		}
+		if tx, ok := ast.Unparen(sel.X).(*ast.Ident); !ok || params.Len() != 2 || p.info.Uses[tx] != params.At(1) {
+			continue
+		}
+		if sel.Sel.Name == "Commit" || sel.Sel.Name == "Rollback" {
+			p.report(c.Cursor, "%s commits and rolls back: remove this call, or the outcome is unknown", shortName(call.name))
+		}
+		for _, arg := range c.Args {
+			value := p.info.Types[arg].Value
+			if value == nil || value.Kind() != constant.String {
+				continue
+			}
+			if text := constant.StringVal(value); ending.MatchString(text) && !toSavepoint.MatchString(text) {
+				p.report(c.Cursor, "%s commits and rolls back: remove this statement, or the outcome is unknown", shortName(call.name))
+			}
+		}
+	}
+}
 
 // retrying has the types whose methods retry by themselves.
 var retrying = names(`github\.com/aws/aws-sdk-go(-v2)?/service/[a-z0-9]+(/[a-z0-9]+iface)?\.[A-Za-z0-9]+`,

@@ -41,6 +41,14 @@ func hedged(ctx context.Context, loadUser func(context.Context) (string, error))
 	return client, user, err
 }
 
+func keyed() *http.Client {
+	client := &http.Client{Transport: &retryhttp.Transport{
+		Policy:         retry.Policy{MaxElapsed: time.Minute, MaxAttempts: retry.Unlimited},
+		IdempotencyKey: retryhttp.KeyForHosts(retryhttp.RandomKey, "api.example.com"),
+	}}
+	return client
+}
+
 func TestSnippets(t *testing.T) {
 	assert.NoError(t, callWithPreset(t.Context(), func(context.Context) error { return nil }))
 
@@ -48,6 +56,7 @@ func TestSnippets(t *testing.T) {
 	assert.NoError(t, err)
 	assert.Equal(t, "Ada", user)
 	assert.NotNil(t, client.Transport)
+	assert.NotNil(t, keyed().Transport.(*retryhttp.Transport).IdempotencyKey)
 
 	var p retry.Policy
 	mine := errors.New("mine")

@@ -36,6 +36,43 @@ func inside(ctx context.Context, p retry.Policy, db *sql.DB) error {
 	})
 }
 
+func ends(ctx context.Context, p retry.Policy, db *sql.DB, key retrysql.Key) error {
+	err := retrysql.InTx(ctx, p, db, nil, func(ctx context.Context, tx *sql.Tx) error {
+		defer tx.Rollback() // want `retrysql.InTx commits and rolls back: remove this call`
+		if err := update(ctx, tx); err != nil {
+			return err
+		}
+		return tx.Commit() // want `retrysql.InTx commits and rolls back: remove this call`
+	})
+	if err != nil {
+		return err
+	}
+	const prepare = "prepare transaction 'a'"
+	_, err = retrysql.Once(ctx, p, db, nil, key, func(ctx context.Context, tx *sql.Tx) ([]byte, error) {
+		if _, err := tx.ExecContext(ctx, " COMMIT"); err != nil { // want `retrysql.Once commits and rolls back: remove this statement`
+			return nil, err
+		}
+		_, err := tx.ExecContext(ctx, prepare) // want `retrysql.Once commits and rolls back: remove this statement`
+		return nil, err
+	})
+	return err
+}
+
+func savepoint(ctx context.Context, p retry.Policy, db, other *sql.DB) error {
+	return retrysql.InTx(ctx, p, db, nil, func(ctx context.Context, tx *sql.Tx) error {
+		for _, s := range []string{"SAVEPOINT a", "COMMITS"} {
+			if _, err := tx.ExecContext(ctx, s); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT a"); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, "INSERT INTO log VALUES ($1)", "the end of COMMIT")
+		return err
+	})
+}
+
 func whole(ctx context.Context, p retry.Policy, db *sql.DB) error {
 	if err := retrysql.InTx(ctx, p, db, nil, update); err != nil {
 		return err
