@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/unusable"
 	"github.com/gobackoff/retry/internal/errfacts"
 )
 
@@ -71,6 +72,9 @@ func InTxFunc[T any](ctx context.Context, p retry.Policy, begin func(context.Con
 	case ctx != nil && ctx.Value(inside{}) != nil:
 		// Permanent; otherwise the outer transaction would run again.
 		return retry.Permanent(fmt.Errorf("%w transaction: it is inside another one, which may run again or roll back", retry.ErrInvalid))
+	}
+	if err := unusable.Check(p); err != nil {
+		return err
 	}
 	next := p
 	p.Classifier = classifier{p.Classifier}

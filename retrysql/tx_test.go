@@ -202,6 +202,16 @@ func TestAttemptTimeout(t *testing.T) {
 	})
 }
 
+// TestUnusablePolicy: what would panic at the first failure is refused before a transaction
+// begins.
+func TestUnusablePolicy(t *testing.T) {
+	f := new(fake)
+	err := retrysql.InTxFunc(t.Context(), retry.Policy{Budget: (*retry.TokenBudget)(nil)}, f.begin, f.fn)
+	assert.ErrorIs(t, err, retry.ErrInvalid)
+	assert.ErrorContains(t, err, "Budget is a nil *retry.TokenBudget")
+	assert.Empty(t, f.takeCalls())
+}
+
 func TestNested(t *testing.T) {
 	f := new(fake)
 	db := f.open(t)
