@@ -7,8 +7,8 @@ import (
 	"fmt"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/internal/unusable"
 	"github.com/gobackoff/retry/internal/errfacts"
+	"github.com/gobackoff/retry/internal/unusable"
 )
 
 // A Beginner begins transactions, as [*sql.DB] and [*sql.Conn] do.
