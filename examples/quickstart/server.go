@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"sync/atomic"
@@ -9,13 +10,11 @@ import (
 
 // scripts are the responses for each path, in order. The last one repeats.
 var scripts = map[string][]http.HandlerFunc{
-	"/report":  {status(503), status(429), respond("42 rows")},
-	"/table":   {reset, status(503), respond("3 columns")},
-	"/object":  {hang, throttle(1), respond("1 byte")},
 	"/queue":   {throttle(1), respond("5 messages")},
 	"/down":    {status(503)},
 	"/nothing": {status(404)},
-	"/again":   {reset, status(503), respond("7 objects")},
+	"/order":   {reset},
+	"/keyed":   {reset, respond("order 1 was taken, and this is its first answer again")},
 }
 
 func respond(text string) http.HandlerFunc {
@@ -33,8 +32,10 @@ func throttle(seconds int) http.HandlerFunc {
 	}
 }
 
-// reset closes the connection without a response; over TCP, it sends a reset.
-func reset(w http.ResponseWriter, _ *http.Request) {
+// reset reads the request and closes the connection without a response; over TCP, it
+// sends a reset.
+func reset(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
 	conn, _, err := w.(http.Hijacker).Hijack()
 	if err != nil {
 		panic(http.ErrAbortHandler) // closes without a reset
@@ -44,8 +45,6 @@ func reset(w http.ResponseWriter, _ *http.Request) {
 	}
 	_ = conn.Close()
 }
-
-func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
 type server struct {
 	http  *http.Server
