@@ -90,7 +90,7 @@ func (p *pass) set(v reflect.Value, name string, e ast.Expr) {
 			}
 		}
 	case name == "Base":
-		v.SetInt(1)
+		v.SetInt(int64(time.Microsecond)) // less would be a number without its unit
 	}
 }
 

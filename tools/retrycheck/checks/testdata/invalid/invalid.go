@@ -12,18 +12,18 @@ import (
 const limit = time.Second
 
 var (
-	a    = retry.FullJitter{}                                                      // want `FullJitter: Base is 0, which never waits`
+	a    = retry.Fibonacci{}                                                       // want `Fibonacci: Base is 0, which never waits`
 	b    = retry.Schedule{}                                                        // want `Schedule: has no delays`
 	c    = retry.Exponential{Base: time.Minute, Cap: limit}                        // want `Exponential: Base 1m0s is above Cap 1s`
 	d    = retry.EqualJitter{Base: 1e9, Cap: 2e9, Factor: 0.5}                     // want `Factor 0.5 is not a number of at least 1`
 	e    = retry.Constant(-time.Second)                                            // want `Constant: delay -1s is negative`
-	f    = retry.Schedule{time.Second, -1}                                         // want `delay 2 is negative`
+	f    = retry.Schedule{time.Second, -1}                                         // want `delay 2 -1ns is negative`
 	g    = retry.Policy{MaxAttempts: -1, Backoff: retry.Fibonacci{Cap: 1}}         // want `MaxAttempts is negative \(-1\)` `Fibonacci: Base is 0`
-	h    = retry.Jittered{Share: 0.5}                                              // want `Jittered.Of is nil`
+	h    = retry.Jittered{Share: 5}                                                // want `Share 5 is not between 0 and 1`
 	i    = retry.Spread{Of: retry.Constant(time.Second), Fraction: 20}             // want `Fraction 20 is not between 0 and 1`
 	j    = retry.Policy{Budget: &retry.TokenBudget{Capacity: -5}}                  // want `budget: Capacity -5 is not a number of at least 0`
-	k    = retry.Policy{Stagger: time.Hour, MaxElapsed: time.Minute}               // want `Stagger 1h0m0s is above MaxElapsed 1m0s`
-	l    = retry.WhenThrottled{Else: retry.FullJitter{time.Hour, limit, 0}}        // want `WhenThrottled.Throttled is nil` `FullJitter: Base 1h0m0s is above Cap 1s`
+	k    = retry.FullJitter{Base: 100, Cap: limit}                                 // want `Base 100ns is below 1µs; is its unit missing\?`
+	l    = retry.WhenThrottled{Else: retry.FullJitter{time.Hour, limit, 0}}        // want `FullJitter: Base 1h0m0s is above Cap 1s`
 	m    = retry.Policy{Backoff: retry.Linear{}, Hint: retry.HintAtLeast{Max: -1}} // want `Linear: Base is 0` `HintAtLeast: Max -1ns is negative`
 	n, _ = retryconfig.Parse("full base=100 attempts=3")                           // want `base`
 	o, _ = retryconfig.Parse("aws-standard-2026 atempts=3")                        // want `did you mean "attempts"`
@@ -39,7 +39,7 @@ var (
 )
 
 func shown() {
-	_ = retry.FullJitter{}                                    // want `Base is 0`
+	_ = retry.Fibonacci{}                                     // want `Base is 0`
 	_ = retry.FullJitter{Base: time.Minute, Cap: time.Second} // want `Base 1m0s is above Cap 1s`
 	_, _ = retryconfig.Parse("full base=100ms attempt=5")     // want `unknown key "attempt"`
 }
@@ -52,7 +52,7 @@ func configured(base, most time.Duration, rule retry.Backoff, share float64) []r
 		retry.Jittered{Of: rule, Share: share},
 		retry.Schedule{base, most},
 		retry.Constant(base),
-		retry.FullJitter{Cap: most}, // want `Base is 0`
+		retry.Fibonacci{Cap: most}, // want `Base is 0`
 	}
 }
 
@@ -68,11 +68,11 @@ func parts(rule retry.Backoff) []retry.Backoff {
 }
 
 func filled(base time.Duration) retry.Backoff {
-	rule := retry.FullJitter{Cap: time.Minute}
+	rule := retry.Fibonacci{Cap: time.Minute}
 	rule.Base = base
 	return rule
 }
 
 func do(ctx context.Context, op func(context.Context) error) error {
-	return retry.Do(ctx, retry.Policy{Backoff: retry.DecorrelatedJitter{Cap: time.Minute}}, op) // want `DecorrelatedJitter: Base is 0`
+	return retry.Do(ctx, retry.Policy{Backoff: retry.Fibonacci{Cap: time.Minute}}, op) // want `Fibonacci: Base is 0`
 }

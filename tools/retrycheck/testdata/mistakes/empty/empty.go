@@ -9,7 +9,7 @@ import (
 )
 
 func run(ctx context.Context) error {
-	p := retry.Policy{Backoff: retry.FullJitter{}, MaxAttempts: 5} // mistake
+	p := retry.Policy{Backoff: retry.Fibonacci{}, MaxAttempts: 5} // mistake
 	return retry.Do(ctx, p, func(ctx context.Context) error { return fetch(ctx, "a") })
 }
 
