@@ -105,6 +105,9 @@ func (b *resumedBody) resume() error {
 	})
 	if err != nil {
 		c.abandon()
+		if !errors.Is(err, broken) {
+			err = fmt.Errorf("%w; request the rest: %w", broken, err)
+		}
 		return err
 	}
 	b.broken = nil

@@ -241,6 +241,26 @@ func TestResumeGivesUp(t *testing.T) {
 	assert.Equal(t, 1, requests)
 }
 
+// TestResumeRefused: the error has the reason of the break, and the status of the response to
+// the request for the rest.
+func TestResumeRefused(t *testing.T) {
+	for _, status := range []int{416, 404} {
+		base := roundTripper(func(req *http.Request) (*http.Response, error) {
+			if req.Header.Get("Range") != "" {
+				return &http.Response{StatusCode: status, Body: http.NoBody, Request: req}, nil
+			}
+			header := http.Header{"Etag": {`"1"`}}
+			return &http.Response{StatusCode: 200, Header: header, ContentLength: 9, Body: io.NopCloser(io.MultiReader(strings.NewReader("abc"), failingReader{errReset}))}, nil
+		})
+		resp, err := (&retryhttp.Transport{Base: base, Policy: quick(), Resume: true}).RoundTrip(request(t, "GET", ""))
+		require.NoError(t, err)
+		_, err = io.ReadAll(resp.Body)
+		require.NoError(t, resp.Body.Close())
+		assert.ErrorIs(t, err, errReset)
+		assert.ErrorContains(t, err, http.StatusText(status))
+	}
+}
+
 // A piece is a response of a server that breaks off after data.
 type piece struct {
 	status int
