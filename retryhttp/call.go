@@ -126,33 +126,28 @@ func (c *call) deliver(ctx context.Context) (ending, error) {
 			return end, nil
 		}
 		c.latest.release()
-		if held := end == unsent && c.meaning == notKnown; held {
-			inRow--
-		} else {
-			c.resends.Add(1)
-		}
+		c.resends.Add(1)
 		c.ambiguous = c.ambiguous || end == unknown
 	}
 }
 
 // exchange passes the prepared request to Base, once.
 func (c *call) exchange() (end ending, again bool) {
-	base, x := c.transport.base(), c.latest
-	c.response, c.err = base.RoundTrip(&x.request)
+	x := c.latest
+	c.response, c.err = x.send()
 	last, resends := x.end()
 	c.resends.Add(int32(resends))
 	switch {
 	case c.err != nil:
 		c.response = nil
 	case c.response == nil:
-		c.err = retry.Permanent(fmt.Errorf("retryhttp: %T returned neither a response nor an error", base))
+		c.err = retry.Permanent(fmt.Errorf("retryhttp: %T returned neither a response nor an error", c.transport.base()))
 	default:
 		c.host.protocol.Store(int32(c.response.ProtoMajor))
 		c.host.responses.Add(1)
 	}
-	if last == stopped || last == held {
-		c.host.protocol.Store(2)
-		if c.err = errHidden; c.mayRepeat {
+	if last == stopped {
+		if c.err = errUntold; c.mayRepeat {
 			c.err = errLost
 		}
 	}
@@ -189,12 +184,10 @@ func (c *call) prepare(ctx context.Context, again bool) error {
 	c.latest = x
 	x.Context, x.settings, x.number, x.ambiguous = ctx, &c.settings, int(c.number.Load()), c.ambiguous
 	x.empty = c.body == nil
-	x.watched = x.empty || !c.mayRepeat
-	x.single = !c.mayRepeat || again || c.resends.Load() >= maxResends
 	x.request = *c.request.WithContext(x)
 	x.request.Body = body
 	x.request.GetBody = nil // with GetBody, net/http could resend the request
-	c.adapt(x)
+	c.adapt(x, again)
 	c.setHeaders(x)
 	return nil
 }
@@ -216,18 +209,21 @@ func (c *call) setHeaders(x *exchange) {
 	}
 }
 
-// adapt sets what depends on the protocol. If the protocol is not what the host used
-// last, the request is not sent twice, but its error may say less.
-func (c *call) adapt(x *exchange) {
-	switch protocol := c.host.protocol.Load(); {
-	case x.empty && x.single && protocol > 1,
-		x.empty && x.direct != nil && !x.mayRepeat && isReplayable(&x.request):
-		x.request.Body, x.given = emptyBody{}, true
-	case protocol != 1 || x.empty || x.direct == nil || c.getBody == nil || isReplayable(&x.request):
+// adapt sets what depends on the protocol that the host used last. If the host uses another
+// one now, nothing is executed twice, but an error may say less.
+func (c *call) adapt(x *exchange, again bool) {
+	protocol := c.host.protocol.Load()
+	if x.empty && x.direct != nil && c.host.poolFor(x.request.URL) != nil && !c.host.noPool.Load() {
+		http2 := protocol == 2 || protocol == 0 && (x.request.URL.Scheme == "https" || x.overHTTP2(nil))
+		single := !c.mayRepeat || again || c.resends.Load() >= maxResends
+		x.alone = single && http2 || !c.mayRepeat && isReplayable(&x.request)
+	}
+	x.watched = !x.alone && (x.empty || !c.mayRepeat)
+	if protocol != 1 || x.empty || x.direct == nil || c.getBody == nil || isReplayable(&x.request) {
+		return
+	}
 	// Over HTTP/1, net/http sends such a request again only if nothing was written.
-	case x.mayRepeat:
-		x.request.GetBody = c.getBody
-	default:
+	if x.request.GetBody = c.getBody; !c.mayRepeat {
 		x.request.GetBody = func() (io.ReadCloser, error) { return x.rewind(c.getBody) }
 	}
 }
@@ -240,8 +236,8 @@ func (c *call) lost(end ending) error {
 	}
 	c.ambiguous = c.ambiguous || end == unknown
 	c.cause = c.err
-	if status := c.latest.connectStatus(c.err); status != 0 {
-		c.cause = fmt.Errorf("%w: %w", c.err, CheckStatus(&http.Response{StatusCode: status}))
+	if c.meaning == refused && end == unknown {
+		c.err = fmt.Errorf("%w (see Transport.TrustRefusedStream)", c.err)
 	}
 	return c.unlessUnrepeatable(&attemptError{c.err, c.info()}, c.mayRepeat || end != unknown)
 }
@@ -249,11 +245,7 @@ func (c *call) lost(end ending) error {
 // Classify implements [retry.Classifier]. It passes on the error of Base itself, without
 // the Info and marks that the loop and the hooks need.
 func (c *call) Classify(error) retry.Verdict {
-	v := c.classifier.Classify(c.cause)
-	if v.Hint <= 0 && c.failed == nil {
-		v.Hint = hintWithin(c.cause, c.clock().Now())
-	}
-	return v
+	return c.classifier.Classify(c.cause)
 }
 
 // judge returns nil if the response is a success, and otherwise an error, marked so

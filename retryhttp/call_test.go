@@ -706,23 +706,15 @@ func TestBodyOfForbiddenRepeat(t *testing.T) {
 	})
 }
 
-// TestHintOfTheClassifier: a Classifier's own hint counts before that of a response within
-// the error.
+// TestHintOfTheClassifier: a Classifier's own hint is used.
 func TestHintOfTheClassifier(t *testing.T) {
-	failed := &tokenError{&http.Response{StatusCode: 503, Header: http.Header{"Retry-After": {"9"}}}}
-	for own, want := range map[time.Duration]time.Duration{0: 9 * time.Second, 7 * time.Second: 7 * time.Second} {
-		p := quick()
-		p.Classifier = retry.ClassifierFunc(func(error) retry.Verdict {
-			return retry.Verdict{Class: retry.ClassTransient, Hint: own}
-		})
-		var hints []time.Duration
-		p.OnRetry = func(_ context.Context, a retry.Attempt, _ time.Duration) { hints = append(hints, a.Hint) }
-		_, err := (&retryhttp.Transport{Base: &script{replies: []reply{{err: failed}}}, Policy: p}).RoundTrip(request(t, "GET", ""))
-		assert.ErrorIs(t, err, retry.ErrMaxAttempts)
-		assert.Equal(t, []time.Duration{want, want}, hints)
-	}
+	p := quick()
+	p.Classifier = retry.ClassifierFunc(func(error) retry.Verdict {
+		return retry.Verdict{Class: retry.ClassTransient, Hint: 7 * time.Second}
+	})
+	var hints []time.Duration
+	p.OnRetry = func(_ context.Context, a retry.Attempt, _ time.Duration) { hints = append(hints, a.Hint) }
+	_, err := (&retryhttp.Transport{Base: &script{replies: []reply{{err: errReset}}}, Policy: p}).RoundTrip(request(t, "GET", ""))
+	assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+	assert.Equal(t, []time.Duration{7 * time.Second, 7 * time.Second}, hints)
 }
-
-type tokenError struct{ Response *http.Response }
-
-func (*tokenError) Error() string { return "no token" }

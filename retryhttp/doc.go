@@ -25,7 +25,7 @@
 //	    421, 425, 429, and equivalents of 429  retried
 //	    no connection (dial, DNS, proxy, TLS)  retried
 //	    stream above the last that GOAWAY
-//	    accepts (HTTP/2)                       sent again at once
+//	    accepts (HTTP/2)                       sent again at once: see DistrustGoAway
 //	    stream reset (HTTP/2, HTTP/3)          not retried: see TrustRefusedStream
 //	    503, 500 and all other responses       not retried
 //	    connection lost, timeout               not retried
@@ -60,9 +60,9 @@
 //
 // If a request certainly was not processed, it is sent again at once, within the
 // attempt: at most 8 times per call, or per attempt if the host responds to other requests
-// in the meantime. [Info] counts it. Because net/http resends requests without such proof,
-// a Transport removes GetBody, and gives some requests an empty body. docs/http.md in the
-// repository describes how an attempt ends.
+// in the meantime. [Info] counts it. net/http resends requests without such proof. To
+// prevent that, a Transport removes GetBody, and sends some requests without a body over
+// connections of its own. docs/http.md in the repository describes how an attempt ends.
 //
 // # Layers above and below
 //

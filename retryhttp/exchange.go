@@ -3,17 +3,43 @@ package retryhttp
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 )
 
-// exchange is one request passed to Base, and its context, through which it observes
+// An exchange is one request passed to Base, and its context, through which it observes
 // what net/http does.
+//
+// net/http resends some requests by itself: over HTTP/1, requests without a body that are
+// idempotent in its view, if a reused connection broke; over HTTP/2, all requests without a
+// body, after a GOAWAY and after REFUSED_STREAM, which HAProxy also sends when its server
+// has executed the request. So a request that must not be executed twice, and one that is
+// sent again, leaves over a connection of the host's pool, where net/http resends nothing
+// and returns the reason. Other requests, and all if Base is not an http.Transport, are
+// observed. What their trace reports (asked: GetConn, obtained: GotConn, wrote:
+// WroteHeaders, heard: GotFirstResponseByte) leads from state to state:
+//
+//	quiet ── asked ──▶ asking ── obtained ──▶ connected ── wrote ──▶ written
+//	written ── heard; over HTTP/1 obtained, wrote ──▶ later
+//	written ── over HTTP/2, without a body: asked, obtained ──▶ stopped
+//
+// and its error means:
+//
+//	quiet      Base reports nothing. Only an error of dialing proves that nothing was sent.
+//	asking     There was no connection: unsent.
+//	connected  Nothing was written, unless net/http failed while it was writing.
+//	written    The text of the error decides.
+//	later      A Base of another type sent another request, after a response (digest
+//	           authentication) or over another connection. Its error is about the last.
+//	stopped    net/http was about to resend the request without telling why, so its context
+//	           was canceled. The outcome is unknown.
 type exchange struct {
 	context.Context // the attempt's, with its time limit
 	*settings
@@ -21,22 +47,42 @@ type exchange struct {
 	request   http.Request // its context is the exchange
 	ambiguous bool         // an earlier exchange may have been executed
 
-	watched bool // the trace matters
-	single  bool // the reason of a failure over HTTP/2 must be known
 	empty   bool // the request has no body
-	given   bool // except for an emptyBody
+	watched bool // the trace matters
+	alone   bool // over a connection of the pool
 
 	once   sync.Once
 	inner  context.Context
 	cancel context.CancelFunc // nil if not needed
-	halted atomic.Bool        // net/http must not send the request (again)
+	halted atomic.Bool        // net/http must not send the request again
 	trace  httptrace.ClientTrace
 
 	mu     sync.Mutex
-	phase  phase
+	state  state
 	writes int  // times the headers were written
 	http2  bool // or HTTP/3: the latest connection carries concurrent requests
 }
+
+type state uint8
+
+const (
+	quiet state = iota
+	asking
+	connected
+	written
+	later
+	stopped
+	over // Base has returned
+)
+
+type event uint8
+
+const (
+	asked event = iota
+	obtained
+	wrote
+	heard
+)
 
 type exchangeKey struct{}
 
@@ -91,7 +137,7 @@ func (x *exchange) watch() {
 	}
 	if x.direct == nil {
 		x.trace.GotFirstResponseByte = func() { x.saw(heard, nil) }
-		if x.empty && !x.given {
+		if x.empty {
 			x.inner, x.cancel = context.WithCancel(x.Context)
 			x.trace.WroteHeaderField = func(name string, _ []string) {
 				x.mu.Lock()
@@ -107,25 +153,31 @@ func (x *exchange) watch() {
 func (x *exchange) saw(e event, conn net.Conn) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.http2 && (e == asked || e == obtained) && (x.phase == written || x.phase == rewriting) {
-		x.stop(stopped) // net/http would not say why it resends: the request may have been processed
-	}
-	x.phase = transitions[x.phase][e]
 	switch {
-	case e == wrote && x.phase != over:
-		x.writes++
+	case x.state >= stopped:
+	case e == asked:
+		x.stopIfResent()
+		x.state = max(x.state, asking)
 	case e == obtained:
-		if x.http2 = x.overHTTP2(conn); x.http2 && x.single && x.phase == connected {
-			x.stop(held) // the next exchange has a body
+		if x.stopIfResent(); x.state == written {
+			x.state = later
 		}
+		x.state = max(x.state, connected)
+		x.http2 = x.overHTTP2(conn)
+	case e == wrote:
+		if x.writes++; x.state == written {
+			x.state = later
+		}
+		x.state = max(x.state, written)
+	case e == heard:
+		x.state = later
 	}
 }
 
-// stop prevents net/http from sending a request that has no body at all. It does not resend
-// others over HTTP/2.
-func (x *exchange) stop(p phase) {
-	if x.empty && !x.given {
-		x.phase = p
+// stopIfResent stops net/http, which asks for another connection to resend the request.
+func (x *exchange) stopIfResent() {
+	if x.empty && x.http2 && x.state == written {
+		x.state = stopped
 		x.halted.Store(true)
 		x.release()
 	}
@@ -142,12 +194,34 @@ func (x *exchange) overHTTP2(conn net.Conn) bool {
 	return x.http2
 }
 
+// send passes the request to Base.
+func (x *exchange) send() (*http.Response, error) {
+	if x.alone {
+		p := x.host.poolFor(x.request.URL)
+		conn, err := p.get(x, x.direct, x.request.URL.Scheme, x.host.String())
+		switch {
+		case err == nil:
+			x.saw(wrote, nil)
+			return p.roundTrip(conn, &x.request)
+		case meaningOf(err) != noPool:
+			x.saw(asked, nil)
+			return nil, err
+		}
+		x.host.noPool.Store(true)
+		x.watched = true
+	}
+	return x.transport.base().RoundTrip(&x.request)
+}
+
 // end stops observing, because the context may later be used for other requests. It
-// returns the last phase and the number of resends by net/http.
-func (x *exchange) end() (last phase, resends int) {
+// returns the last state and the number of resends by net/http.
+func (x *exchange) end() (last state, resends int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	last, x.phase = x.phase, over
+	if x.http2 {
+		x.host.protocol.Store(2)
+	}
+	last, x.state = x.state, over
 	return last, max(0, x.writes-1)
 }
 
@@ -157,20 +231,157 @@ func (x *exchange) release() {
 	}
 }
 
-// emptyBody is the body of a request that has none. With it, net/http does not resend
-// the request, and its error distinguishes a GOAWAY, which proves that the request was
-// not processed, from a stream reset.
-type emptyBody struct{}
+// An ending is what is known about the server when an exchange ends.
+type ending uint8
 
-func (emptyBody) Read([]byte) (int, error) { return 0, io.EOF }
-func (emptyBody) Close() error             { return nil }
+const (
+	answered    ending = iota // it responded
+	unsent                    // nothing of the request left
+	unprocessed               // it received the request and did not act on it
+	unknown
+)
+
+// ending returns how the exchange ended with err, whose text means m, in the last state.
+// again reports whether the request should be sent again at once: not if no connection
+// could be established, because a server that is down needs a wait.
+func (x *exchange) ending(err error, m meaning, last state) (end ending, again bool) {
+	switch {
+	case err == nil:
+		return answered, false
+	case last == stopped:
+		return unknown, x.mayRepeat
+	case last == asking, (last == quiet || !x.watched) && isDial(err):
+		return unsent, false
+	case !x.mayRepeat && x.direct == nil && last == later:
+		return unknown, false
+	case m == notSent:
+		return unsent, true
+	case m == notTaken && (x.mayRepeat || !x.transport.DistrustGoAway),
+		m == refused && (x.mayRepeat || x.transport.TrustRefusedStream):
+		return unprocessed, true
+	}
+	return unknown, false
+}
+
+// isDial reports whether err means that no connection could be established. It does not
+// look into joined errors, because one of them may be about a request that was sent.
+func isDial(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if op, ok := err.(*net.OpError); ok && slices.Contains([]string{"dial", "proxyconnect", "socks connect"}, op.Op) {
+			return true
+		}
+	}
+	return false
+}
+
+// errLost and errUntold are the errors of stopped exchanges. They replace net/http's
+// error, which reports a canceled request.
+const (
+	errLost   lostError = "no response: the connection was lost or the stream was reset"
+	errUntold lostError = errLost + " (net/http does not tell the reason for a request without a body; an Idempotency-Key would allow a retry)"
+)
+
+type lostError string
+
+func (e lostError) Error() string { return string(e) }
+
+// ConnectionError makes the error transient for retry.DefaultClassifier.
+func (lostError) ConnectionError() bool { return true }
+
+// A meaning is what the text of an error says about the request.
+type meaning uint8
+
+const (
+	notKnown  meaning = iota
+	malformed         // it cannot be sent at all
+	notSent           // a connection ended before the request was written
+	notTaken          // its stream is above the last that a GOAWAY accepts
+	refused           // its stream was refused: see Transport.TrustRefusedStream
+	noPool            // the http.Transport's HTTP/2 is an old golang.org/x/net/http2
+)
+
+// messages lists errors of net/http and quic-go that have no exported value or type. If
+// a text changes, fewer requests are retried, which is safe.
+var messages = [...]struct {
+	meaning        meaning
+	prefix, suffix string // of the text
+}{
+	{notTaken, "http2: Transport received Server's graceful shutdown GOAWAY", ""},
+	{notTaken, "http2: Transport received GOAWAY from server ErrCode:", ""},
+	{notSent, "http2: client conn not usable", ""},
+	{notSent, "http2: client conn could not be established", ""},
+	{notSent, "http2: no cached connection was available", ""},
+	{notSent, noRewind, ""},
+	{notSent, "http3: conn unusable: ", ""},
+	{refused, "stream error: stream ID ", "; REFUSED_STREAM"},
+	{refused, "stream error: stream ID ", "; REFUSED_STREAM; received from peer"},
+	{refused, "H3_REQUEST_REJECTED", ""},
+	{noPool, "http: HTTP/2 implementation does not support NewClientConn", ""},
+	{malformed, "unsupported protocol scheme ", ""},
+	{malformed, "http3: unsupported protocol scheme: ", ""},
+	{malformed, "net/http: invalid ", ""}, // header, trailer, method
+	{malformed, "http3: invalid ", ""},
+	{malformed, "net/http: request canceled", ""}, // by the caller, through its Cancel
+	{malformed, "http: no Host in request URL", ""},
+	{malformed, "http3: no Host in request URL", ""},
+	{malformed, "http: nil Request.", ""},
+	{malformed, "http3: nil Request.", ""},
+	{malformed, "http: ContentLength=", ""},
+	{malformed, "http: Request.ContentLength=", ""},
+	{malformed, "http: server gave HTTP response to HTTPS client", ""},
+	{malformed, "http2: request body larger than specified content length", ""},
+	{malformed, "http2: request header list larger than peer's advertised limit", ""},
+}
+
+// noRewind is the text of net/http's error if HTTP/2 had no usable connection for a
+// request that has a body and no GetBody.
+const noRewind = "net/http: cannot rewind body after connection loss"
+
+// meaningOf returns the meaning of err or of the first error within it that has one.
+func meaningOf(err error) meaning {
+	for ; err != nil; err = errors.Unwrap(err) {
+		text := err.Error()
+		for _, m := range messages {
+			if strings.HasPrefix(text, m.prefix) && strings.HasSuffix(text, m.suffix) {
+				return m.meaning
+			}
+		}
+	}
+	return notKnown
+}
+
+// legible removes from err what net/http and quic-go say about a missing GetBody,
+// because the Transport itself removed it.
+func legible(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	if text == noRewind {
+		return &clearerError{"http2: connection became unusable before the request was written", err}
+	}
+	if _, rest, ok := strings.Cut(text, ": Transport: cannot retry err ["); ok { // after http2 or http3
+		if reason, _, ok := strings.Cut(rest, "] after Request.Body was written"); ok {
+			return &clearerError{reason, err}
+		}
+	}
+	return err
+}
+
+type clearerError struct {
+	text string
+	err  error
+}
+
+func (e *clearerError) Error() string { return e.text }
+func (e *clearerError) Unwrap() error { return e.err }
 
 // rewind is the GetBody of a request that has a body and must not be executed twice.
 // Over HTTP/1, net/http calls it only if nothing was written.
 func (x *exchange) rewind(getBody func() (io.ReadCloser, error)) (io.ReadCloser, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.http2 || x.phase == over {
+	if x.http2 || x.state == over {
 		return nil, errLost
 	}
 	return getBody()

@@ -3,17 +3,26 @@ package retryhttp_test
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"go/build"
 	"io"
+	"io/fs"
 	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -55,7 +64,7 @@ func TestNotSentAgain(t *testing.T) {
 			})
 			_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, tt.method, tt.content))
 			assert.ErrorIs(t, err, retry.ErrUnrepeatable)
-			assert.Equal(t, tt.want != nil, strings.Contains(err.Error(), "hides"), err)
+			assert.Equal(t, tt.want != nil, strings.Contains(err.Error(), "Idempotency-Key"), err)
 		}
 	}
 }
@@ -74,10 +83,12 @@ type frameServer struct {
 	base    *http.Transport
 	wg      sync.WaitGroup
 	mu      sync.Mutex
-	replies []int // the last one repeats
-	headers int   // HEADERS frames
-	bodies  int   // DATA frames
+	replies []int    // the last one repeats
+	blocks  []string // of HEADERS frames: END_STREAM and the compressed fields
+	headers int      // HEADERS frames
+	bodies  int      // DATA frames
 	conns   []net.Conn
+	ended   int // connections
 }
 
 func newFrameServer(t *testing.T, secure bool, replies ...int) *frameServer {
@@ -130,7 +141,12 @@ const (
 )
 
 func (s *frameServer) serve(conn net.Conn) {
-	defer conn.Close()
+	defer func() {
+		_ = conn.Close()
+		s.mu.Lock()
+		s.ended++
+		s.mu.Unlock()
+	}()
 	if _, err := io.CopyN(io.Discard, conn, 24); err != nil { // preface
 		return
 	}
@@ -141,7 +157,8 @@ func (s *frameServer) serve(conn net.Conn) {
 			return
 		}
 		stream := binary.BigEndian.Uint32(head[5:])
-		if _, err := io.CopyN(io.Discard, conn, int64(binary.BigEndian.Uint32(head[:4])>>8)); err != nil {
+		payload := make([]byte, binary.BigEndian.Uint32(head[:4])>>8)
+		if _, err := io.ReadFull(conn, payload); err != nil {
 			return
 		}
 		switch kind, ended := head[3], head[4]&1 != 0; kind {
@@ -150,7 +167,7 @@ func (s *frameServer) serve(conn net.Conn) {
 				s.write(conn, frameSettings, 1, 0)
 			}
 		case frameHeaders, frameData:
-			s.arrived(kind)
+			s.arrived(kind, fmt.Sprint(ended, string(payload)))
 			if ended {
 				s.reply(conn, stream)
 			}
@@ -158,10 +175,11 @@ func (s *frameServer) serve(conn net.Conn) {
 	}
 }
 
-func (s *frameServer) arrived(kind byte) {
+func (s *frameServer) arrived(kind byte, block string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if kind == frameHeaders {
+		s.blocks = append(s.blocks, block)
 		s.headers++
 	} else {
 		s.bodies++
@@ -227,7 +245,7 @@ func TestResent(t *testing.T) {
 		for _, secure := range []bool{false, true} {
 			for _, wrapped := range []bool{false, true} {
 				t.Run(tt.name+map[bool]string{false: "", true: ", TLS"}[secure]+map[bool]string{false: "", true: ", wrapped"}[wrapped], func(t *testing.T) {
-					s := newFrameServer(t, secure, tt.replies...)
+					tt, s := tt, newFrameServer(t, secure, tt.replies...)
 					attempts, resends, base := int32(0), 0, http.RoundTripper(s.base)
 					if wrapped {
 						base = through(s.base)
@@ -244,11 +262,18 @@ func TestResent(t *testing.T) {
 					req.URL = parse(t, s.url)
 					resp, err := (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(req)
 					headers, _ := s.seen()
-					if wrapped && !secure && strings.HasPrefix(tt.name, "POST, GOAWAY") {
-						// Without TLS, the protocol is known only once the headers are written.
+					switch reasonHidden := wrapped && strings.Contains(tt.name, "GOAWAY"); {
+					case reasonHidden && tt.method == "POST":
 						assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+						assert.ErrorContains(t, err, "Idempotency-Key")
 						assert.Equal(t, 1, headers)
 						return
+					case reasonHidden && tt.err != nil:
+						assert.ErrorIs(t, err, tt.err)
+						assert.Equal(t, tt.headers, headers)
+						return
+					case wrapped && sends == 2 && tt.name == "GET, PROTOCOL_ERROR": // each time, net/http would resend it
+						tt.headers, tt.resends = 3+8, 8
 					}
 					assert.Equal(t, tt.attempts, attempts)
 					assert.Equal(t, tt.headers, headers)
@@ -275,8 +300,7 @@ type sleepless struct {
 
 func (s *sleepless) Sleep(context.Context, time.Duration) error { s.waits++; return nil }
 
-// TestResentAtOnce: the first resend does not wait, also if it goes to a host whose protocol
-// was unknown.
+// TestResentAtOnce: the first resend does not wait.
 func TestResentAtOnce(t *testing.T) {
 	for _, wrapped := range []bool{false, true} {
 		s, p, clock := newFrameServer(t, true, goAwayBelow, respondOK), quick(), &sleepless{}
@@ -285,7 +309,7 @@ func TestResentAtOnce(t *testing.T) {
 		if wrapped {
 			transport.Base = through(s.base)
 		}
-		req := request(t, "POST", "")
+		req := request(t, map[bool]string{false: "POST", true: "GET"}[wrapped], "")
 		req.URL = parse(t, s.url)
 		resp, err := transport.RoundTrip(req)
 		require.NoError(t, err)
@@ -361,9 +385,6 @@ func TestStandInConnection(t *testing.T) {
 			trace := httptrace.ContextClientTrace(req.Context())
 			trace.GetConn("host:443")
 			trace.GotConn(httptrace.GotConnInfo{Conn: conn})
-			if trace.WroteHeaderField == nil { // the request has an empty body
-				return nil, errReset
-			}
 			trace.WroteHeaderField(":method", nil)
 			trace.WroteHeaders()
 			trace.GetConn("host:443")
@@ -375,7 +396,30 @@ func TestStandInConnection(t *testing.T) {
 		assert.NotErrorIs(t, err, context.Canceled)
 		info, _ := retryhttp.InfoOf(err)
 		assert.Equal(t, 3+info.Resends, sent)
-		assert.Equal(t, 3, info.Resends)
+		assert.Equal(t, 8, info.Resends)
+	}
+}
+
+// TestDistrustGoAway: a request that may not be executed twice is not sent again after a GOAWAY.
+func TestDistrustGoAway(t *testing.T) {
+	for _, method := range []string{"GET", "POST"} {
+		for _, content := range []string{"", "content"} {
+			s := newFrameServer(t, false, goAwayBelow, respondOK)
+			transport := &retryhttp.Transport{Base: s.base, Policy: quick(), DistrustGoAway: true}
+			t.Cleanup(transport.CloseIdleConnections)
+			req := request(t, method, content)
+			req.URL = parse(t, s.url)
+			resp, err := transport.RoundTrip(req)
+			headers, _ := s.seen()
+			if method == "POST" {
+				assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+				assert.Equal(t, 1, headers)
+				continue
+			}
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+			assert.Equal(t, 2, headers)
+		}
 	}
 }
 
@@ -556,4 +600,209 @@ func TestUpgradedServer(t *testing.T) {
 	}
 	headers, _ := now.seen()
 	assert.Equal(t, 1, headers)
+}
+
+// TestUnsent: the trace of an attempt decides whether an error proves that the request
+// was not processed.
+func TestUnsent(t *testing.T) {
+	refused := errors.New("stream error: stream ID 1; REFUSED_STREAM")
+	asks := func(trace *httptrace.ClientTrace) { trace.GetConn("host:80") }
+	writes := func(trace *httptrace.ClientTrace) { trace.WroteHeaders() }
+	gets := func(trace *httptrace.ClientTrace) { trace.GotConn(httptrace.GotConnInfo{}) }
+	for _, tt := range []struct {
+		name   string
+		events []func(*httptrace.ClientTrace)
+		err    error
+		sent   int
+	}{
+		{"no events, dial", nil, errDial, 3},
+		{"no events, reset", nil, errReset, 1},
+		{"no events, refused", nil, refused, 1},
+		{"no events, GOAWAY", nil, errGoAway, 11},
+		{"no connection, anything", []func(*httptrace.ClientTrace){asks}, errReset, 3},
+		{"no connection, timeout", []func(*httptrace.ClientTrace){asks}, context.DeadlineExceeded, 3},
+		{"connection, dial", []func(*httptrace.ClientTrace){asks, gets}, errDial, 1},
+		{"connection, reset", []func(*httptrace.ClientTrace){asks, gets}, errReset, 1},
+		{"connection, refused", []func(*httptrace.ClientTrace){asks, gets}, refused, 1},
+		{"connection, GOAWAY", []func(*httptrace.ClientTrace){asks, gets}, errGoAway, 11},
+		{"connection and none, dial", []func(*httptrace.ClientTrace){asks, gets, asks}, errDial, 1},
+		{"two connections, GOAWAY", []func(*httptrace.ClientTrace){asks, gets, gets}, errGoAway, 11},
+		{"two connections, nothing written to the first, GOAWAY", []func(*httptrace.ClientTrace){asks, gets, gets, writes}, errGoAway, 11},
+		{"two connections, written to both, GOAWAY", []func(*httptrace.ClientTrace){asks, gets, writes, gets, writes}, errGoAway, 1},
+		{"two connections, written to the first, GOAWAY", []func(*httptrace.ClientTrace){asks, gets, writes, gets}, errGoAway, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, content := range []string{"", "content"} {
+				sent := 0
+				base := roundTripper(func(req *http.Request) (*http.Response, error) {
+					sent++
+					if len(tt.events) > 0 {
+						trace := httptrace.ContextClientTrace(req.Context())
+						for _, event := range tt.events {
+							event(trace)
+						}
+					}
+					return nil, tt.err
+				})
+				_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, "POST", content))
+				assert.ErrorIs(t, err, tt.err)
+				assert.Equal(t, tt.err == refused, strings.Contains(err.Error(), "TrustRefusedStream"), err)
+				assert.Equal(t, tt.sent, sent)
+			}
+		})
+	}
+}
+
+// TestDialIsNoProof: a dial error does not prove that the request was not sent, because
+// it may have been sent before that error.
+func TestDialIsNoProof(t *testing.T) {
+	var posts *atomic.Int32
+	send := func(t *testing.T, base http.RoundTripper, content io.Reader) error {
+		seen := new(atomic.Int32)
+		posts = seen
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			seen.Add(1)
+			_, _ = io.Copy(io.Discard, r.Body)
+			http.Redirect(w, r, "http://"+closedPort(t), http.StatusSeeOther)
+		}))
+		t.Cleanup(server.Close)
+		req, err := http.NewRequestWithContext(t.Context(), "POST", server.URL, content)
+		require.NoError(t, err)
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(content), nil }
+		_, err = (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(req)
+		return err
+	}
+	t.Run("of the body's reader", func(t *testing.T) {
+		_ = send(t, nil, io.MultiReader(strings.NewReader(strings.Repeat("x", 100_000)), failingReader{errDial}))
+		assert.LessOrEqual(t, posts.Load(), int32(1))
+	})
+	t.Run("of a Base that follows redirects", func(t *testing.T) {
+		base := roundTripper(func(req *http.Request) (*http.Response, error) {
+			req = req.Clone(req.Context())
+			return (&http.Client{}).Do(req)
+		})
+		assert.ErrorIs(t, send(t, base, strings.NewReader("content")), retry.ErrUnrepeatable)
+		assert.EqualValues(t, 1, posts.Load())
+	})
+	t.Run("resent by net/http", func(t *testing.T) {
+		s := newServer(t, http1, processed(closed))
+		dials := 0
+		s.base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+			if dials++; dials > 1 {
+				return nil, errDial
+			}
+			return (&net.Dialer{}).DialContext(ctx, network, address)
+		}
+		transport := s.transport()
+		transport.MayRepeat = func(*http.Request) bool { return false }
+		s.warm(t, transport)
+		req := request(t, "GET", "")
+		req.URL = parse(t, s.URL)
+		_, err := transport.RoundTrip(req)
+		assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+		_, executed := s.seen()
+		assert.Len(t, executed, 1)
+	})
+}
+
+// TestNoConnection: a POST is retried if a proxy or slow network prevented the send.
+func TestNoConnection(t *testing.T) {
+	t.Run("the proxy refuses", func(t *testing.T) {
+		connects := 0
+		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			assert.Equal(t, http.MethodConnect, r.Method)
+			connects++
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}))
+		defer proxy.Close()
+		base := &http.Transport{Proxy: http.ProxyURL(parse(t, proxy.URL))}
+		req := request(t, "POST", "content")
+		req.URL = parse(t, "https://host/")
+		_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(req)
+		assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+		assert.Equal(t, 3, connects)
+	})
+	t.Run("the time limit ends the dial", func(t *testing.T) {
+		base := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}}
+		p := quick()
+		p.AttemptTimeout = time.Millisecond
+		_, err := (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(request(t, "POST", "content"))
+		assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+	})
+}
+
+func TestErrors(t *testing.T) {
+	for _, tt := range []struct {
+		err     error
+		want    string
+		timeout bool
+	}{
+		{errReset, `Get "http://host/path": gave up after 3 attempts (all attempts used): read: connection reset by peer`, false},
+		{context.DeadlineExceeded, `Get "http://host/path": gave up after 3 attempts (all attempts used): context deadline exceeded`, true},
+		{x509.UnknownAuthorityError{}, `Get "http://host/path": x509: certificate signed by unknown authority`, false},
+		{errors.New("http2: Transport: cannot retry err [http2: client conn not usable] after Request.Body was written; define Request.GetBody to avoid this error"),
+			`Get "http://host/path": gave up after 3 attempts (all attempts used): http2: client conn not usable`, false},
+		{errors.New("http2: Transport: cannot retry err [no end"),
+			`Get "http://host/path": gave up after 3 attempts (all attempts used): http2: Transport: cannot retry err [no end`, false},
+	} {
+		client := retryhttp.NewClient(quick())
+		client.Transport.(*retryhttp.Transport).Base = &script{replies: []reply{{err: tt.err}}}
+		_, err := client.Do(request(t, "GET", ""))
+		require.EqualError(t, err, tt.want)
+		assert.ErrorIs(t, err, tt.err)
+		assert.Equal(t, tt.timeout, err.(*url.Error).Timeout())
+	}
+}
+
+// TestUnsentRepeatable: an error about the last connection that says so is resent at once,
+// also if the request was written to an earlier one: it may be executed twice.
+func TestUnsentRepeatable(t *testing.T) {
+	sent := 0
+	base := roundTripper(func(req *http.Request) (*http.Response, error) {
+		sent++
+		trace := httptrace.ContextClientTrace(req.Context())
+		trace.GetConn("host:80")
+		trace.GotConn(httptrace.GotConnInfo{})
+		trace.WroteHeaders()
+		trace.GotConn(httptrace.GotConnInfo{})
+		return nil, errGoAway
+	})
+	_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, "GET", ""))
+	assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+	assert.Equal(t, 3+8, sent)
+}
+
+// TestMessages: each text occurs in the source of this version of net/http. Those of
+// quic-go are tested with quic-go, in internal/test/servers.
+func TestMessages(t *testing.T) {
+	var source strings.Builder
+	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
+	require.NoError(t, err)
+	dir := os.DirFS(filepath.Join(strings.TrimSpace(string(root)), "src/net/http"))
+	require.NoError(t, fs.WalkDir(dir, ".", func(name string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		data, err := fs.ReadFile(dir, name)
+		source.Write(data)
+		return err
+	}))
+	for meaning, m := range retryhttp.Messages {
+		// Prefixes that net/http puts together from two parts.
+		text := strings.TrimPrefix(strings.TrimSpace(m[0]), "http2: request h")
+		if strings.HasPrefix(text, "http3") || strings.HasPrefix(text, "H3_") {
+			continue
+		}
+		assert.True(t, strings.Contains(source.String(), text), text)
+		assert.Equal(t, meaning, retryhttp.MeaningOf(fmt.Errorf("outer: %w", errors.New(m[0]+"1"+m[1]))), m[0])
+	}
+	for _, text := range []string{"http2: Transport: cannot retry err [", "] after Request.Body was written"} {
+		assert.True(t, strings.Contains(source.String(), text), text)
+	}
+	assert.Zero(t, retryhttp.MeaningOf(errors.New("stream error: stream ID 1; CANCEL")))
+	assert.Zero(t, retryhttp.MeaningOf(nil))
 }

@@ -92,6 +92,7 @@ func eventually(t *testing.T, failure string, holds func() bool) {
 // A server runs one step of its script per request. The last step repeats.
 type server struct {
 	*httptest.Server
+	t    *testing.T
 	base *http.Transport // not shared, so that its connections can be counted
 
 	opened   atomic.Int64 // connections
@@ -113,7 +114,7 @@ type exchange struct {
 }
 
 func newServer(t *testing.T, protocol string, script ...step) *server {
-	s := &server{script: script, open: map[*countedConn]bool{}}
+	s := &server{t: t, script: script, open: map[*countedConn]bool{}}
 	s.Server = httptest.NewUnstartedServer(s)
 	s.Listener = countingListener{s.Listener, s}
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -145,7 +146,9 @@ func newServer(t *testing.T, protocol string, script ...step) *server {
 }
 
 func (s *server) transport() *retryhttp.Transport {
-	return &retryhttp.Transport{Base: s.base, AttemptHeader: attemptHeader, Policy: retry.Policy{Backoff: retry.NoDelay{}}}
+	transport := &retryhttp.Transport{Base: s.base, AttemptHeader: attemptHeader, Policy: retry.Policy{Backoff: retry.NoDelay{}}}
+	s.t.Cleanup(transport.CloseIdleConnections)
+	return transport
 }
 
 func (s *server) warm(t *testing.T, transport http.RoundTripper) {

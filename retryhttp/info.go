@@ -6,8 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"reflect"
-	"time"
 )
 
 // Info describes a request to the hooks and the Classifier of a [Transport]'s Policy.
@@ -88,23 +86,3 @@ type attemptError struct {
 
 func (e *attemptError) Error() string { return e.err.Error() }
 func (e *attemptError) Unwrap() error { return e.err }
-
-// hintWithin returns the wait that a response inside err asks for, or 0. The
-// RetrieveError type of golang.org/x/oauth2, for example, has the response in a field.
-func hintWithin(err error, now time.Time) time.Duration {
-	for ; err != nil; err = errors.Unwrap(err) {
-		v := reflect.Indirect(reflect.ValueOf(err))
-		if v.Kind() != reflect.Struct {
-			continue
-		}
-		field, _ := v.Type().FieldByName("Response")
-		f, missing := v.FieldByIndexErr(field.Index) // in an embedded pointer that is nil
-		if missing != nil || !f.CanInterface() {
-			continue
-		}
-		if resp, ok := f.Interface().(*http.Response); ok && resp != nil && resp.StatusCode >= 400 {
-			return RetryAfter(resp, now)
-		}
-	}
-	return 0
-}

@@ -118,31 +118,3 @@ func TestClassifierSeesOwnError(t *testing.T) {
 		assert.Equal(t, 3+1, asked, tt.name)
 	}
 }
-
-type embedded struct{ Response *http.Response }
-
-// signingError has a promoted field Response, like an error that embeds an SDK's.
-type signingError struct{ *embedded }
-
-func (*signingError) Error() string { return "signing failed" }
-
-// TestResponseInEmbedded: the wait that a response in an error of Base asks for is used,
-// even if the field is promoted, and a nil pointer on the way to it is no response.
-func TestResponseInEmbedded(t *testing.T) {
-	asking := &http.Response{StatusCode: 503, Header: http.Header{"Retry-After": {"7"}}}
-	for _, tt := range []struct {
-		name string
-		err  error
-		hint time.Duration
-	}{
-		{"nil pointer", &signingError{}, 0},
-		{"nil response", &signingError{&embedded{}}, 0},
-		{"response", &signingError{&embedded{asking}}, 7 * time.Second},
-	} {
-		p, hints := quick(), []time.Duration(nil)
-		p.OnRetry = func(_ context.Context, failed retry.Attempt, _ time.Duration) { hints = append(hints, failed.Hint) }
-		_, err := (&retryhttp.Transport{Base: &script{replies: []reply{{err: tt.err}}}, Policy: p}).RoundTrip(request(t, "GET", ""))
-		assert.ErrorIs(t, err, tt.err, tt.name)
-		assert.Equal(t, []time.Duration{tt.hint, tt.hint}, hints, tt.name)
-	}
-}

@@ -50,6 +50,9 @@ type host struct {
 	protocol  atomic.Int32  // the major version of HTTP that it used last; 0: unknown
 	responses atomic.Uint32 // that have arrived
 	outer     sync.Map      // kinds of clients that retry requests to it
+
+	plain, secure pool        // for the URL's scheme
+	noPool        atomic.Bool // the http.Transport cannot open connections for a pool
 }
 
 func (h *host) String() string { return net.JoinHostPort(h.authority.name, h.authority.port) }
@@ -89,4 +92,14 @@ func (p *PerHost) host(u *url.URL) *host {
 	}
 	p.hosts[key] = p.order.PushFront(h)
 	return h
+}
+
+// closeIdle closes the connections that are not in use.
+func (p *PerHost) closeIdle() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for e := p.order.Front(); e != nil; e = e.Next() {
+		e.Value.(*host).plain.closeIdle()
+		e.Value.(*host).secure.closeIdle()
+	}
 }

@@ -19,9 +19,15 @@ import (
 // A Transport is safe for concurrent use and should be shared by all clients. It must
 // not be copied, and its fields must not be changed, once it is in use.
 type Transport struct {
-	// Base makes the attempts; nil means http.DefaultTransport. If it is not an
-	// http.Transport, an attempt costs a few more allocations. Its response bodies
-	// should allow Close during a Read, as those of net/http do.
+	// Base makes the attempts; nil means http.DefaultTransport. Its response bodies should
+	// allow Close during a Read, as those of net/http do.
+	//
+	// If Base is an http.Transport, a request without a body that net/http must not resend,
+	// such as a POST over HTTP/2, leaves over a connection that the Transport opens with
+	// NewClientConn, so an httptrace sees neither GetConn nor GotConn. MaxConnsPerHost
+	// applies to these connections separately, and CloseIdleConnections of Base does not
+	// close them. If Base is of another type, an attempt costs a few more allocations, and
+	// such a request fails with retry.ErrUnrepeatable if a server refuses it with a GOAWAY.
 	Base http.RoundTripper
 
 	// Policy decides when to retry. Its Classifier and hooks receive a response with a
@@ -29,7 +35,7 @@ type Transport struct {
 	// request. WithPolicy and WithoutRetry override the Policy for a request.
 	//
 	// AttemptTimeout limits an attempt until the response's body is closed, but not a
-	// connection that has switched protocols. The callback that OnAttempt returns runs
+	// connection that has switched protocols. The callback that Hooks.OnAttempt returns runs
 	// when the headers have arrived, so it must not cancel a context that is still
 	// needed to read the body.
 	//
@@ -63,8 +69,14 @@ type Transport struct {
 	// TrustRefusedStream means that a stream reset with REFUSED_STREAM (HTTP/2) or
 	// H3_REQUEST_REJECTED (HTTP/3) proves that the request was not processed. Set it only
 	// for servers that keep this promise of the RFCs: HAProxy also sends REFUSED_STREAM
-	// after a server executed the request. A GOAWAY is always trusted.
+	// after a server executed the request.
 	TrustRefusedStream bool
+
+	// DistrustGoAway means that a GOAWAY with a last stream below that of a request
+	// (HTTP/2) does not prove that the request was not processed. Set it for servers that
+	// break this promise: node executes requests above the last stream that its
+	// session.goaway announced.
+	DistrustGoAway bool
 
 	// Check is called for each response and returns an error if the response is a
 	// failure, whatever its status: for example a GraphQL error with status 200, or a
@@ -181,8 +193,10 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return c.result(err)
 }
 
-// CloseIdleConnections calls Base.CloseIdleConnections, if Base has that method.
+// CloseIdleConnections closes the Transport's own connections that are not in use, and
+// calls Base.CloseIdleConnections, if Base has that method.
 func (t *Transport) CloseIdleConnections() {
+	t.hosts.closeIdle()
 	if base, ok := t.base().(interface{ CloseIdleConnections() }); ok {
 		base.CloseIdleConnections()
 	}
@@ -211,6 +225,9 @@ func (t *Transport) policyFor(req *http.Request, to *host) (retry.Policy, bool) 
 	if p.Hint == nil {
 		p.Hint = defaultHint{p.Rand}
 	}
+	if req.Cancel != nil { // also set by the Timeout of an http.Client
+		p.Clock = cancelClock{cmp.Or[retry.Clock](p.Clock, retry.SystemClock{}), req.Cancel}
+	}
 	switch {
 	case t.PerHost != nil:
 		p.Budget = t.PerHost.Budget(req.URL)
@@ -226,6 +243,26 @@ func (t *Transport) policyFor(req *http.Request, to *host) (retry.Policy, bool) 
 		}
 	}
 	return p, true
+}
+
+// cancelClock is a Clock whose Sleep also ends when a request's Cancel is closed. Base then
+// reports that.
+type cancelClock struct {
+	retry.Clock
+	canceled <-chan struct{}
+}
+
+func (c cancelClock) Sleep(ctx context.Context, d time.Duration) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-c.canceled:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return c.Clock.Sleep(ctx, d)
 }
 
 type policyKey struct{}

@@ -170,3 +170,23 @@ func TestLayers(t *testing.T) {
 	assert.Equal(t, 200, resp.StatusCode)
 	assert.NoError(t, retryhttp.CheckStatus(resp))
 }
+
+// TestCancelEndsWait: Request.Cancel, which the Timeout of an http.Client sets, too, ends the
+// wait before a retry.
+func TestCancelEndsWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, given := range []retry.Clock{nil, retry.SystemClock{}} {
+			base := &script{replies: []reply{{status: 503}}}
+			transport := &retryhttp.Transport{Base: base, Policy: retry.Policy{Backoff: retry.Constant(time.Hour), Clock: given}}
+			canceled := make(chan struct{})
+			req := request(t, "GET", "")
+			req.Cancel = canceled
+			start := time.Now()
+			time.AfterFunc(time.Second, func() { close(canceled) })
+			_, err := transport.RoundTrip(req)
+			assert.ErrorIs(t, err, context.Canceled)
+			assert.Equal(t, time.Second, time.Since(start))
+			assert.Len(t, base.requests, 1)
+		}
+	})
+}

@@ -201,8 +201,7 @@ func (f fault) expected(b base, k kind, early, warm bool) string {
 	}
 	resent := !k.body && f.resent(b, warm)
 	switch {
-	// Until a response has shown that the host uses HTTP/2, the reason for a resend by x/net is not known.
-	case k.repeatable(), f.proof && !(resent && b.name == "x/net" && !warm):
+	case k.repeatable(), f.proof && !(resent && b.name == "x/net"): // which does not tell why it would resend the request
 		return result{sends: 2, streams: 2, executed: first + 1, status: http.StatusOK}.figures()
 	}
 	return result{sends: 1, streams: 1, executed: first}.figures()

@@ -172,3 +172,42 @@ def app(environ, start_response):
 		})
 	}
 }
+
+// nodeGoAway announces with every tenth response that it has not executed what follows, and
+// executes it nevertheless.
+const nodeGoAway = `
+const http2 = require('http2');
+const server = http2.createServer();
+let n = 0;
+server.on('session', s => s.on('error', () => {}));
+server.on('stream', (stream, headers) => {
+	stream.on('error', () => {});
+	stream.resume();
+	stream.on('end', () => {
+		process.stdout.write(headers[':method'] + headers[':path'] + '\n');
+		if (n++ % 10 === 9) stream.session.goaway(0);
+		stream.respond({':status': 200});
+		stream.end('done');
+	});
+});
+server.listen(PORT, '127.0.0.1');
+`
+
+// TestNodeGoAway: with DistrustGoAway, no POST is executed twice by a server that breaks the
+// promise of its GOAWAY. Without it, as with net/http, some are.
+func TestNodeGoAway(t *testing.T) {
+	for _, distrust := range []bool{false, true} {
+		for _, k := range []kind{post, postEmpty} {
+			address, executed := nodeWith(t, nodeGoAway)
+			counted, o := newCounter(t, "HTTP/2", address), tally{}
+			transport := &retryhttp.Transport{Base: counted.transport(t), Policy: o.policy(3), PerHost: retryhttp.Unbudgeted(), DistrustGoAway: distrust}
+			o.send(t, transport, counted.url, k, 320)
+			transport.CloseIdleConnections()
+			twice := twiceIn(t, executed)
+			t.Logf("%s, distrust %v: %d failed, %d twice", k.name, distrust, len(o.failed), twice)
+			if distrust {
+				assert.Zero(t, twice, k.name)
+			}
+		}
+	}
+}

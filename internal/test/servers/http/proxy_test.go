@@ -244,7 +244,9 @@ type executions struct {
 func newExecutions(t *testing.T, faulty bool) *executions {
 	e := &executions{count: map[string]int{}}
 	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
+		if n, _ := io.Copy(io.Discard, r.Body); n == 0 {
+			assert.Empty(t, r.TransferEncoding, "%s without a body", r.Method)
+		}
 		if n := e.execute(r); faulty && n%4 == 3 {
 			drop(w, false)
 			return

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -69,6 +70,7 @@ func (l loop) RoundTrip(req *http.Request) (resp *http.Response, err error) {
 // A tally counts what became of many requests, sent 16 at a time.
 type tally struct {
 	failed            []error
+	took              []time.Duration
 	attempts, resends atomic.Int64
 }
 
@@ -95,11 +97,13 @@ func (o *tally) send(t *testing.T, rt http.RoundTripper, url string, k kind, man
 	for range 16 {
 		wg.Go(func() {
 			for n := next.Add(1); n <= int64(many); n = next.Add(1) {
-				if err := sendOne(ctx, rt, fmt.Sprintf("%s/%d", url, n), k); err != nil {
-					mu.Lock()
+				start := time.Now()
+				err := sendOne(ctx, rt, fmt.Sprintf("%s/%d", url, n), k)
+				mu.Lock()
+				if o.took = append(o.took, time.Since(start)); err != nil {
 					o.failed = append(o.failed, err)
-					mu.Unlock()
 				}
+				mu.Unlock()
 			}
 		})
 	}
@@ -108,7 +112,9 @@ func (o *tally) send(t *testing.T, rt http.RoundTripper, url string, k kind, man
 
 // check compares what the server saw with what hooks saw, if there are any.
 func (o *tally) check(t *testing.T, name string, k kind, twice int, requests int64) {
-	t.Logf("%-18s %d failed, %d twice, %d attempts, %d resends, %d requests", name, len(o.failed), twice, o.attempts.Load(), o.resends.Load(), requests)
+	slices.Sort(o.took)
+	t.Logf("%-18s %d failed, %d twice, %d attempts, %d resends, %d requests, p99 %v", name, len(o.failed), twice,
+		o.attempts.Load(), o.resends.Load(), requests, o.took[len(o.took)*99/100].Round(time.Millisecond))
 	if !k.repeatable() {
 		assert.Zero(t, twice, name)
 	}
@@ -123,15 +129,18 @@ type worn struct {
 	start          func(t *testing.T) (address string, twice func() int)
 }
 
+// nginxWorn passes requests on at once, so that the backend gets a request without a
+// Content-Length in chunks, even one without a body.
 func nginxWorn(requests int) func(*testing.T) (string, func() int) {
 	return func(t *testing.T) (string, func() int) {
 		backend := newExecutions(t, false)
-		return nginx(t, "HTTP/2", fmt.Sprintf("keepalive_requests %d; location / { proxy_pass %s; }", requests, backend.URL)), backend.twice
+		return nginx(t, "HTTP/2", fmt.Sprintf("keepalive_requests %d; location / { proxy_request_buffering off; proxy_http_version 1.1; proxy_pass %s; }", requests, backend.URL)), backend.twice
 	}
 }
 
 var wornServers = []worn{
 	{"nginx, keepalive_requests 7", "HTTP/2", nginxWorn(7)},
+	{"nginx, keepalive_requests 20", "HTTP/2", nginxWorn(20)},
 	{"nginx, keepalive_requests 100", "HTTP/1.1", func(t *testing.T) (string, func() int) {
 		backend := newExecutions(t, false)
 		return nginx(t, "HTTP/1.1", "keepalive_requests 100; location / { proxy_pass "+backend.URL+"; }"), backend.twice
@@ -174,7 +183,8 @@ func twiceIn(t *testing.T, file string) (twice int) {
 }
 
 // TestNeverWorse: a Transport fails at most as often as net/http alone and a loop around
-// it, executes nothing twice that must not be, and reports each request that it sends. On a
+// it, executes nothing twice that must not be, and reports each request that it sends. (A POST
+// without a body fails more often if it is sent over HTTP/2 by a wrapper around net/http.) On a
 // machine that stalls, any client may fail by chance, but not in each of three rounds.
 func TestNeverWorse(t *testing.T) {
 	for _, server := range wornServers {
@@ -212,6 +222,12 @@ func (server worn) compare(t *testing.T, k kind) (worse []string) {
 		o.check(t, c.name, k, twice(), counted.headers.Load())
 		for _, err := range o.failed[:min(3, len(o.failed))] {
 			t.Log(err)
+		}
+		if c.name == "Transport, wrapped" && k == postEmpty && server.protocol == "HTTP/2" {
+			for _, err := range o.failed { // net/http does not tell why it would send the request again
+				assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+			}
+			continue
 		}
 		failed[c.name] = len(o.failed)
 		if most := min(failed["net/http"], failed["loop"]); c.resends && len(o.failed) > most {

@@ -1,0 +1,300 @@
+package retryhttp_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
+)
+
+// A given is a request that a Transport is given, and how.
+type given struct {
+	method, content string
+	key             bool
+	wrapped         bool
+	mayRepeat       func(*http.Request) bool
+}
+
+func eachGiven(t *testing.T, run func(t *testing.T, g given)) {
+	for _, method := range []string{"GET", "HEAD", "OPTIONS", "TRACE", "QUERY", "PUT", "DELETE", "POST", "PATCH", "PURGE"} {
+		for _, content := range []string{"", "content"} {
+			for _, key := range []bool{false, true} {
+				for _, wrapped := range []bool{false, true} {
+					for name, mayRepeat := range map[string]func(*http.Request) bool{
+						"": nil, "never": func(*http.Request) bool { return false }, "always": func(*http.Request) bool { return true },
+					} {
+						t.Run(fmt.Sprintf("%s %q key=%v wrapped=%v %s", method, content, key, wrapped, name), func(t *testing.T) {
+							run(t, given{method, content, key, wrapped, mayRepeat})
+						})
+					}
+				}
+			}
+		}
+	}
+}
+
+func (g given) send(t *testing.T, target string, rt http.RoundTripper) error {
+	var body io.Reader
+	if g.content != "" {
+		body = strings.NewReader(g.content)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), g.method, target, body)
+	require.NoError(t, err)
+	if g.key {
+		req.Header.Set("Idempotency-Key", "k1")
+	}
+	resp, err := rt.RoundTrip(req)
+	if err == nil {
+		_, _ = io.Copy(io.Discard, resp.Body)
+		require.NoError(t, resp.Body.Close())
+	}
+	return err
+}
+
+func (g given) transport(base *http.Transport) *retryhttp.Transport {
+	transport := &retryhttp.Transport{Base: base, Policy: quick(), MayRepeat: g.mayRepeat}
+	if g.wrapped {
+		transport.Base = through(base)
+	}
+	return transport
+}
+
+// TestSentAsGivenOverHTTP2: the first header block on a connection is, byte for byte, that of
+// net/http, and ends the request if there is no body; also when the host is known to use
+// HTTP/2, and when the request is sent again after a GOAWAY.
+func TestSentAsGivenOverHTTP2(t *testing.T) {
+	eachGiven(t, func(t *testing.T, g given) {
+		bare, s := newFrameServer(t, false, respondOK), newFrameServer(t, false, respondOK, goAwayBelow, respondOK)
+		bareURL := strings.Replace(bare.url, "127.0.0.1", "host", 1)
+		bareURL = bareURL[:strings.LastIndexByte(bareURL, ':')]
+		for _, server := range []*frameServer{bare, s} {
+			address := strings.TrimPrefix(server.url, "http://")
+			server.base.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+				return new(net.Dialer).DialContext(ctx, network, address)
+			}
+		}
+		require.NoError(t, g.send(t, bareURL, bare.base))
+		transport := g.transport(s.base)
+		t.Cleanup(transport.CloseIdleConnections)
+		require.NoError(t, g.send(t, bareURL, transport), "first contact")
+		eventually(t, "a connection is open", func() bool {
+			transport.CloseIdleConnections()
+			s.base.CloseIdleConnections()
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return s.ended == len(s.conns)
+		})
+		err := g.send(t, bareURL, transport)
+		sent := 3
+		if g.wrapped && g.content == "" && !(g.mayRepeat == nil && retryhttp.IsIdempotent(&http.Request{Method: g.method, Header: key(g.key)}) || g.mayRepeat != nil && g.mayRepeat(nil)) {
+			assert.ErrorIs(t, err, retry.ErrUnrepeatable, "the reason is unknown")
+			sent = 2
+		} else {
+			require.NoError(t, err)
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		require.Len(t, s.blocks, sent)
+		for i, block := range s.blocks {
+			assert.Equal(t, bare.blocks[0], block, "request %d", i+1)
+		}
+	})
+}
+
+func key(given bool) http.Header {
+	if given {
+		return http.Header{"Idempotency-Key": {"k1"}}
+	}
+	return http.Header{}
+}
+
+// TestSentAsGivenOverHTTP1: the request is, byte for byte, that of net/http, also if its host
+// used HTTP/2 before.
+func TestSentAsGivenOverHTTP1(t *testing.T) {
+	var mu sync.Mutex
+	var texts []string
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			serving.Go(func() {
+				defer conn.Close()
+				r := bufio.NewReader(conn)
+				var text strings.Builder
+				for !strings.HasSuffix(text.String(), "\r\n\r\n") {
+					line, err := r.ReadString('\n')
+					if err != nil {
+						return
+					}
+					text.WriteString(line)
+				}
+				if strings.Contains(text.String(), "Content-Length: 7") {
+					_, _ = io.CopyN(&text, r, 7)
+				}
+				mu.Lock()
+				texts = append(texts, text.String())
+				mu.Unlock()
+				_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+			})
+		}
+	})
+	t.Cleanup(serving.Wait)
+	t.Cleanup(func() { assert.NoError(t, listener.Close()) })
+	eachGiven(t, func(t *testing.T, g given) {
+		base := &http.Transport{}
+		transport := g.transport(base)
+		texts = nil
+		require.NoError(t, g.send(t, "http://"+listener.Addr().String()+"/path", base))
+		require.NoError(t, g.send(t, "http://"+listener.Addr().String()+"/path", transport), "first contact")
+		require.NoError(t, g.send(t, "http://"+listener.Addr().String()+"/path", transport))
+		mu.Lock()
+		defer mu.Unlock()
+		require.Len(t, texts, 3)
+		assert.Equal(t, texts[0], texts[1])
+		assert.Equal(t, texts[0], texts[2])
+	})
+}
+
+// TestPoolConnections: how many connections POSTs without a body use, sent eight at a time.
+func TestPoolConnections(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		streams  int // that the server allows; 0: its default
+		most     int // Transport.MaxConnsPerHost
+		min, max int64
+	}{
+		{"one is enough", 0, 0, 1, 1},
+		{"one stream each", 1, 0, 2, 9},
+		{"one stream each, MaxConnsPerHost", 1, 1, 1, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var opened atomic.Int64
+			server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(time.Millisecond) }))
+			server.EnableHTTP2 = true
+			server.Config.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: tt.streams}
+			server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+				if s == http.StateNew {
+					opened.Add(1)
+				}
+			}
+			server.StartTLS()
+			t.Cleanup(server.Close)
+			base := server.Client().Transport.(*http.Transport)
+			base.MaxConnsPerHost = tt.most
+			client := &http.Client{Transport: &retryhttp.Transport{Base: base, Policy: quick(), TrustRefusedStream: true}} // before its settings arrive
+			t.Cleanup(client.CloseIdleConnections)
+			var senders sync.WaitGroup
+			for range 8 {
+				senders.Go(func() {
+					for range 5 {
+						resp, err := client.Post(server.URL, "", nil)
+						require.NoError(t, err)
+						assert.Equal(t, 2, resp.ProtoMajor)
+						require.NoError(t, resp.Body.Close())
+					}
+				})
+			}
+			senders.Wait()
+			assert.GreaterOrEqual(t, opened.Load(), tt.min)
+			assert.LessOrEqual(t, opened.Load(), tt.max)
+		})
+	}
+}
+
+// TestPoolHTTP1: a host that turns out to use HTTP/1 gets its connections from the
+// http.Transport from then on.
+func TestPoolHTTP1(t *testing.T) {
+	var states sync.Map
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	server.Config.ConnState = func(c net.Conn, s http.ConnState) { states.Store(c, s) }
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	client := &http.Client{Transport: &retryhttp.Transport{Base: server.Client().Transport, Policy: quick()}}
+	t.Cleanup(client.CloseIdleConnections)
+	for range 5 {
+		resp, err := client.Post(server.URL, "", nil)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+	}
+	eventually(t, "the first connection is open", func() bool {
+		open, closed := 0, 0
+		states.Range(func(_, s any) bool {
+			if s == http.StateClosed {
+				closed++
+			} else {
+				open++
+			}
+			return true
+		})
+		return open == 1 && closed == 1
+	})
+}
+
+// TestPoolIsClosed: CloseIdleConnections closes the pool's connections, but not those in use.
+func TestPoolIsClosed(t *testing.T) {
+	s := newServer(t, http2, ok)
+	transport := s.transport()
+	req := request(t, "POST", "")
+	req.URL = parse(t, s.URL)
+	resp, err := transport.RoundTrip(req)
+	require.NoError(t, err)
+	transport.CloseIdleConnections()
+	data, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	assert.Equal(t, content, string(data))
+	require.NoError(t, resp.Body.Close())
+	eventually(t, "the connection is open", func() bool {
+		transport.CloseIdleConnections()
+		return len(s.connections()) == 0
+	})
+}
+
+// TestPoolDials: no connection means that nothing was sent, also through a proxy, and a
+// request does not wait for a connection longer than its context.
+func TestPoolDials(t *testing.T) {
+	for name, base := range map[string]*http.Transport{
+		"dial":  {},
+		"proxy": {Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: closedPort(t)})},
+	} {
+		base.ForceAttemptHTTP2 = true
+		req := request(t, "POST", "")
+		req.URL = parse(t, "https://"+closedPort(t))
+		_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(req)
+		assert.ErrorIs(t, err, retry.ErrMaxAttempts, name)
+		op, ok := err.(*retry.Error).Err.(interface{ Unwrap() error }).Unwrap().(*net.OpError)
+		require.True(t, ok, name)
+		assert.Equal(t, map[string]string{"dial": "dial", "proxy": "proxyconnect"}[name], op.Op)
+	}
+	hanging := make(chan struct{})
+	defer close(hanging)
+	base := &http.Transport{ForceAttemptHTTP2: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
+		<-hanging
+		return nil, errDial
+	}}
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(time.Millisecond, cancel)
+	req := request(t, "POST", "").WithContext(ctx)
+	req.URL = parse(t, "https://host/")
+	_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(req)
+	assert.ErrorIs(t, err, context.Canceled)
+}
