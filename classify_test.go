@@ -550,8 +550,8 @@ var rules = []struct {
 var errGone = errors.New("gone")
 
 type (
-	apiRateLimitError struct{ error }
-	tooManyRequests   struct{ error }
+	apiRateLimitError struct{}
+	tooManyRequests   struct{}
 )
 
 func (apiRateLimitError) Error() string { return "no" }
