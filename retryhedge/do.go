@@ -13,7 +13,8 @@ import (
 // op must be safe to call concurrently and to execute more than once. The contexts of all
 // calls of op end before Do returns. The first call runs in the caller's goroutine, so op
 // must return soon after its context has ended; later calls may still be running when Do
-// returns. Panics in op pass through.
+// returns. A panic in the first call of op passes through; one in a copy is a [*PanicError],
+// or an [Event] if the call has ended.
 func Do[T any](ctx context.Context, h *Hedge, key string, op func(context.Context) (T, error)) (T, error) {
 	v, done, err := Open(ctx, h, key, func(ctx context.Context, _ int) (T, error) { return op(ctx) }, nil)
 	done()
@@ -43,7 +44,7 @@ func Open[T any](ctx context.Context, h *Hedge, key string, op func(ctx context.
 	r := &race[T]{lane: l, ctx: ctx, wait: wait, op: op, release: release}
 	won := r.run(start)
 	if won.number > 0 {
-		l.event(ctx, Won, won.number, wait)
+		l.event(ctx, Won, won.number, wait, nil)
 	}
 	return won.value, func() { won.cancel(nil) }, won.err
 }

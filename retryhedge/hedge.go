@@ -43,8 +43,9 @@ type Hedge struct {
 	// nil: retry.DefaultClassifier.
 	Classifier retry.Classifier
 
-	// OnEvent, if not nil, is called when a copy is started, wins, or is refused by the
-	// budget. It must be safe for concurrent use and should not block.
+	// OnEvent, if not nil, is called when a copy is started, wins, is refused by the budget, or
+	// panics after the call has ended. It must be safe for concurrent use and should not block.
+	// Without it, such a panic is written to the standard logger.
 	OnEvent func(context.Context, Event)
 
 	mu    sync.Mutex
@@ -53,7 +54,7 @@ type Hedge struct {
 
 // An Event is about a copy.
 type Event struct {
-	Kind EventKind     // Started, Won or Refused
+	Kind EventKind     // Started, Won, Refused or Panicked
 	Key  string        // of the call
 	Copy int           // its number: 1 for the first copy
 	Wait time.Duration // after which it was due
@@ -61,6 +62,24 @@ type Event struct {
 	// Slow is the share of the recent calls with the same key that took longer than Wait; 0
 	// before 128 calls. If it is above what the budget allows, a longer wait helps more calls.
 	Slow float64
+
+	Panic *PanicError // of Panicked
+}
+
+// A PanicError is the panic of a copy. It is a permanent failure of the call if that is
+// still running.
+type PanicError struct {
+	Value any    // of the panic
+	Stack []byte // of the copy's goroutine, as text
+}
+
+// Error returns the value as text, without the stack.
+func (e *PanicError) Error() string { return fmt.Sprint("retryhedge: a copy panicked: ", e.Value) }
+
+// Unwrap returns the value if it is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
 }
 
 // EventKind is the kind of an [Event].
@@ -68,9 +87,10 @@ type EventKind string
 
 // The kinds of events. Started is followed by Won if the copy's result is used.
 const (
-	Started EventKind = "started"
-	Won     EventKind = "won"
-	Refused EventKind = "refused"
+	Started  EventKind = "started"
+	Won      EventKind = "won"
+	Refused  EventKind = "refused"
+	Panicked EventKind = "panicked"
 )
 
 func (h *Hedge) quantile() float64 { return cmp.Or(h.Quantile, 0.95) }

@@ -3,6 +3,7 @@ package retryhedge
 import (
 	"context"
 	"errors"
+	"log"
 	"slices"
 	"sync"
 	"time"
@@ -84,11 +85,15 @@ func (l *lane) pay(copy int) bool {
 	return l.budget.TryWithdraw(retry.Attempt{Number: copy + 1, Err: errSlow, Verdict: retry.Verdict{Class: retry.ClassTimeout}})
 }
 
-func (l *lane) event(ctx context.Context, kind EventKind, copy int, wait time.Duration) {
-	if on := l.hedge.OnEvent; on != nil {
+func (l *lane) event(ctx context.Context, kind EventKind, copy int, wait time.Duration, panicked *PanicError) {
+	on := l.hedge.OnEvent
+	switch {
+	case on != nil:
 		l.mu.Lock()
 		slow := l.slow
 		l.mu.Unlock()
-		on(ctx, Event{Kind: kind, Key: l.key, Copy: copy, Wait: wait, Slow: slow})
+		on(ctx, Event{Kind: kind, Key: l.key, Copy: copy, Wait: wait, Slow: slow, Panic: panicked})
+	case panicked != nil:
+		log.Printf("%v\n%s", panicked, panicked.Stack)
 	}
 }

@@ -3,6 +3,7 @@ package retryhedge
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -33,7 +34,7 @@ type runner[T any] struct {
 	ended    bool
 	value    T
 	err      error
-	panicked any
+	panicked *PanicError
 }
 
 // run calls op in this goroutine and returns the winner.
@@ -52,9 +53,6 @@ func (r *race[T]) run(start time.Time) *runner[T] {
 		r.mu.Lock()
 	}
 	defer r.mu.Unlock()
-	if r.winner.panicked != nil {
-		panic(r.winner.panicked)
-	}
 	return r.winner
 }
 
@@ -76,7 +74,7 @@ func (r *race[T]) copy() {
 	}
 	if !r.lane.pay(n) {
 		r.mu.Unlock()
-		r.lane.event(r.ctx, Refused, n, r.wait)
+		r.lane.event(r.ctx, Refused, n, r.wait, nil)
 		return
 	}
 	c := new(runner[T])
@@ -85,12 +83,13 @@ func (r *race[T]) copy() {
 		r.timer.Reset(r.wait)
 	}
 	r.mu.Unlock()
-	r.lane.event(ctx, Started, n, r.wait)
+	r.lane.event(ctx, Started, n, r.wait, nil)
 	r.call(ctx, c)
 }
 
-// call calls op, which may not return. A copy's panic continues in the caller's goroutine
-// if that still waits.
+// call calls op, which may not return. A copy's panic becomes an error of the call, or an
+// Event if that has ended: in this goroutine, it would end the program, even where net/http
+// recovers the panics of a handler.
 func (r *race[T]) call(ctx context.Context, c *runner[T]) {
 	c.err = retry.Permanent(retry.ErrNoReturn)
 	returned := false
@@ -99,7 +98,10 @@ func (r *race[T]) call(ctx context.Context, c *runner[T]) {
 			c.cancel(nil)
 		}
 		if !returned && c.number > 0 {
-			if c.panicked = recover(); c.panicked == nil {
+			if v := recover(); v != nil {
+				c.panicked = &PanicError{v, debug.Stack()}
+				c.err = retry.Permanent(c.panicked)
+			} else {
 				c.err = retry.ErrNoReturn // a failure like any other
 			}
 		}
@@ -114,7 +116,7 @@ func (r *race[T]) call(ctx context.Context, c *runner[T]) {
 			}
 		}
 		if !won && c.panicked != nil {
-			panic(c.panicked)
+			r.lane.event(r.ctx, Panicked, c.number, r.wait, c.panicked)
 		}
 	}()
 	c.value, c.err = r.op(ctx, c.number)

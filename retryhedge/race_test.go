@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryhedge"
@@ -118,15 +119,17 @@ func TestCanceled(t *testing.T) {
 	})
 }
 
-// A panic in any copy passes through, and a copy that exits its goroutine has failed.
+// A panic in the first call passes through, one in a copy is an error, and a copy that exits
+// its goroutine has failed.
 func TestPanics(t *testing.T) {
 	for name, test := range map[string]struct {
 		first, copy func()
 		panics      any
+		err         string
 	}{
-		"first panics": {func() { panic("first") }, func() {}, "first"},
-		"copy panics":  {func() {}, func() { panic("copy") }, "copy"},
-		"copy exits":   {func() {}, runtime.Goexit, nil},
+		"first panics": {func() { panic("first") }, func() {}, "first", ""},
+		"copy panics":  {func() {}, func() { panic("copy") }, nil, "retryhedge: a copy panicked: copy"},
+		"copy exits":   {func() {}, runtime.Goexit, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -146,10 +149,44 @@ func TestPanics(t *testing.T) {
 					test.first()
 					return 0, nil
 				}, nil)
-				assert.NoError(t, err)
+				if test.err == "" {
+					assert.NoError(t, err)
+					return
+				}
+				assert.EqualError(t, err, test.err)
+				panicked, _ := errors.AsType[*retryhedge.PanicError](err)
+				require.NotNil(t, panicked)
+				assert.Contains(t, string(panicked.Stack), "TestPanics")
 			})
 		})
 	}
+}
+
+// A copy that panics after its defeat is an event; it does not end the program.
+func TestLosingCopyPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var panicked *retryhedge.PanicError
+		h := &retryhedge.Hedge{After: 60 * ms}
+		teach(t, h, "", 20)
+		h.OnEvent = func(_ context.Context, e retryhedge.Event) {
+			if e.Kind == retryhedge.Panicked {
+				panicked = e.Panic
+			}
+		}
+		v, done, err := retryhedge.Open(t.Context(), h, "", func(ctx context.Context, copy int) (int, error) {
+			if copy == 1 {
+				<-ctx.Done() // canceled, because the first was faster
+				panic(errSecond)
+			}
+			return 7, after(ctx, 100*ms)
+		}, nil)
+		done()
+		require.NoError(t, err)
+		assert.Equal(t, 7, v)
+		synctest.Wait()
+		require.NotNil(t, panicked)
+		assert.ErrorIs(t, panicked, errSecond)
+	})
 }
 
 // If the first panics after a copy has won, nobody gets the result, and it is released.

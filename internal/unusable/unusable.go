@@ -5,6 +5,7 @@ package unusable
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/gobackoff/retry"
 )
@@ -36,7 +37,7 @@ func find(v reflect.Value, path string, depth int) string {
 	}
 	for i := range v.NumField() {
 		field, kind := v.Field(i), v.Type().Field(i)
-		if !isPart(kind.Type) || field.IsNil() {
+		if !slices.Contains(parts, kind.Type) || field.IsNil() {
 			continue
 		}
 		part := field.Elem()
@@ -48,13 +49,4 @@ func find(v reflect.Value, path string, depth int) string {
 		}
 	}
 	return ""
-}
-
-func isPart(t reflect.Type) bool {
-	for _, part := range parts {
-		if t == part {
-			return true
-		}
-	}
-	return false
 }
