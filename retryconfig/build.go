@@ -83,6 +83,10 @@ func (b *builder) preset(preset Preset, settings []setting, start retry.Policy) 
 		b.add("service=%s is too long", clip(service, 40))
 		return start, settings
 	}
+	if preset.Successor != "" {
+		b.add("the preset %s is gone; use %s", preset.Name, preset.Successor)
+		return start, settings
+	}
 	p, err := preset.New(service)
 	if err != nil {
 		b.add("%v", err)

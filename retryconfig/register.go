@@ -23,6 +23,10 @@ type Preset struct {
 	// sets, because the name stands for it. The policy then prints as the name and the
 	// changes, if it still has the same Backoff. nil means that it prints as its rule.
 	Is func(p retry.Policy) (service string, ok bool)
+
+	// Successor is the preset that errors recommend instead of one that is gone, for which
+	// New and Is are not called.
+	Successor string
 }
 
 // A Limiter is a kind of [retry.Limiter] with a name in the text form: limiter=NAME.
@@ -94,7 +98,9 @@ func presetNamed(name string) (Preset, bool) {
 func presetNames() []string {
 	var names []string
 	for _, p := range presets() {
-		names = append(names, p.Name)
+		if p.Successor == "" {
+			names = append(names, p.Name)
+		}
 	}
 	slices.Sort(names)
 	return names
