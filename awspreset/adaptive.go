@@ -33,12 +33,10 @@ import (
 // no time passes for the limiter. An AdaptiveLimiter is safe for concurrent use, must
 // not be copied, starts no goroutine and holds no timer.
 //
-// It only delays attempts, so a [retry.Budget] is still needed. Every success is
-// reported to the Budget. In the adaptive mode of aws/aws-sdk-go-v2 v1.47.6,
-// a success without retries is not reported, so a used-up quota stays empty.
+// It only delays attempts, so a [retry.Budget] is still needed.
 //
 // Source: boto/botocore 1.43.11, botocore/retries/adaptive.py, throttling.py,
-// bucket.py; aws/aws-sdk-go-v2 v1.47.6, aws/retry/adaptive_ratelimit.go,
+// bucket.py; aws/aws-sdk-go-v2 v1.48.0, aws/retry/adaptive_ratelimit.go,
 // adaptive_token_bucket.go; smithy-lang/smithy-typescript, @smithy/core 3.41.0,
 // DefaultRateLimiter; aws/aws-sdk-java at e8ea7076 (1.12, 2024),
 // com/amazonaws/internal/TokenBucket.java.
@@ -106,7 +104,7 @@ func adaptiveBotocore() *AdaptiveLimiter {
 	return &AdaptiveLimiter{rules: adaptiveRules{initialFill: 1, followBack: true}}
 }
 
-// adaptiveGoV2 limits as aws/aws-sdk-go-v2 v1.47.6 does.
+// adaptiveGoV2 limits as aws/aws-sdk-go-v2 v1.48.0 does.
 func adaptiveGoV2() *AdaptiveLimiter {
 	return &AdaptiveLimiter{rules: adaptiveRules{followBack: true}}
 }

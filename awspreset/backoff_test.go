@@ -51,10 +51,9 @@ func TestPresetBackoffKeepsTheContract(t *testing.T) {
 func TestJitterAtTheCap(t *testing.T) {
 	const limit = 20 * time.Second
 	for preset, want := range map[awspreset.Preset][]time.Duration{
-		awspreset.GoV2Standard:         {limit, limit, limit},
-		awspreset.GoV2StandardRepaired: {0, limit / 2, limit},
-		awspreset.GoV2Standard2026:     {0, limit / 2, limit},
-		awspreset.Standard2026:         {0, limit / 2, limit},
+		awspreset.GoV2Standard:     {limit, limit, limit},
+		awspreset.GoV2Standard2026: {0, limit / 2, limit},
+		awspreset.Standard2026:     {0, limit / 2, limit},
 	} {
 		var got []time.Duration
 		for _, u := range []float64{0, 0.5, 1} {

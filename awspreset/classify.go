@@ -1,7 +1,9 @@
 package awspreset
 
 import (
+	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,7 +38,7 @@ import (
 // name. It does not retry a failed handshake whose error lacks that method.
 type Classifier struct {
 	Preset  Preset // whose rules apply
-	Service string // adds the rules of one service, named as in the AWS CLI; "": none
+	Service string // adds the rules of one service, named as for [Preset.Policy]; "": none
 
 	// RenewsCredentials states that the operation renews expired credentials, as
 	// JavaScript v2 does. JavaScriptV2 then retries the codes RequestExpired and
@@ -54,6 +56,7 @@ func (c Classifier) Classify(err error) retry.Verdict { return retry.Verdict{Cla
 
 func (c Classifier) class(err error) retry.Class {
 	f := errfacts.Read(err)
+	c.Service = serviceKey(c.Service)
 	if f.Canceled {
 		return retry.ClassPermanent
 	}
@@ -64,7 +67,7 @@ func (c Classifier) class(err error) retry.Class {
 		}
 		return botocoreClass(c, row.generation == "2026", &f)
 	case "go-v2":
-		return goV2Class(c, &f)
+		return goV2Class(c, row.generation == "2026", &f)
 	case "java-v1":
 		return javaV1Class(&f)
 	case "java-v2":
@@ -77,15 +80,15 @@ func (c Classifier) class(err error) retry.Class {
 	return standardClass(c, &f)
 }
 
-// Validate reports a Preset that is not one of the constants, and a Service with
-// characters other than lowercase letters, digits and hyphens.
+// Validate reports a Preset that is not one of the constants, and a Service that no SDK
+// has rules for.
 func (c Classifier) Validate() error {
 	var faults []string
 	if int(c.Preset) >= len(presets) {
 		faults = append(faults, fmt.Sprintf("%v is not a preset", c.Preset))
 	}
-	if !isServiceName(c.Service) {
-		faults = append(faults, fmt.Sprintf("%q does not name a service as the AWS CLI does, as in dynamodb", c.Service))
+	if key := serviceKey(c.Service); key != "" && !slices.Contains(services, key) || key == "" && c.Service != "" {
+		faults = append(faults, fmt.Sprintf("no SDK has rules for a service %q; \"\" is for all services but %s", c.Service, strings.Join(services, ", ")))
 	}
 	return invalid("classifier", faults)
 }
@@ -97,8 +100,20 @@ func invalid(what string, faults []string) error {
 	return fmt.Errorf("%w retry %s: %s", retry.ErrInvalid, what, strings.Join(faults, "; "))
 }
 
-func isServiceName(name string) bool {
-	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+// services are the services for which an SDK has rules of its own.
+var services = []string{
+	"cloudsearch", "dynamodb", "dynamodbstreams", "ec2", "glacier", "kinesis", "organizations", "rdsdata", "route53", "s3", "sqs", "sts",
+}
+
+// serviceKey returns a service's name in the AWS CLI, or its ID in an SDK, in lower case and
+// without spaces and hyphens.
+func serviceKey(name string) string {
+	return strings.ToLower(strings.Map(func(r rune) rune {
+		if r == ' ' || r == '-' {
+			return -1
+		}
+		return r
+	}, name))
 }
 
 // standardClass applies the rules that most standard modes share.
@@ -157,7 +172,7 @@ func (c Classifier) retriedByJavaScriptV2(f *errfacts.Facts) bool {
 	switch c.Service {
 	case "dynamodb":
 		return f.Code == "CRC32CheckFailed"
-	case "rds-data":
+	case "rdsdata":
 		return f.Status == 400 && f.Code == "BadRequestException" && strings.HasPrefix(f.Message, "Communications link failure")
 	case "route53":
 		return f.Status == 400 && f.Code == "PriorRequestNotComplete"
@@ -266,15 +281,17 @@ func botocoreClass(c Classifier, since2026 bool, f *errfacts.Facts) retry.Class 
 	return networkClass(f)
 }
 
-// goV2Class applies the rules of retry.DefaultRetryables, in their order.
-func goV2Class(c Classifier, f *errfacts.Facts) retry.Class {
+// goV2Class applies the rules of retry.DefaultRetryables, in their order. Since v1.48.0,
+// status 429 is throttling unless the operation's model contains the error.
+func goV2Class(c Classifier, since2026 bool, f *errfacts.Facts) retry.Class {
+	throttled := errfacts.IsThrottlingCode(f.Code) || since2026 && f.Status == 429 && !isModeled(f.Err)
 	class := retry.ClassPermanent
 	switch {
 	case f.Verdict == errfacts.No:
 	case f.Verdict == errfacts.Yes:
 		class = retry.ClassTransient
 	case f.Kind == errfacts.NotFound:
-	case f.Lost, f.Kind == errfacts.Timeout, isTransientStatus(f.Status), errfacts.IsThrottlingCode(f.Code),
+	case f.Lost, f.Kind == errfacts.Timeout, isTransientStatus(f.Status), throttled,
 		f.Code == "RequestTimeout", f.Code == "RequestTimeoutException", textHas(f, "connection reset", "use of closed network connection", "connection refused"),
 		c.Service == "sts" && f.Code == "IDPCommunicationError",
 		c.CorrectsClockSkew && (isClockSkew(f.Code) || f.Code == "AccessDeniedException"):
@@ -283,12 +300,26 @@ func goV2Class(c Classifier, f *errfacts.Facts) retry.Class {
 	switch {
 	case class == retry.ClassPermanent:
 		return class
-	case errfacts.IsThrottlingCode(f.Code):
+	case throttled:
 		return retry.ClassThrottled
 	case f.Kind == errfacts.Timeout:
 		return retry.ClassTimeout
 	}
 	return class
+}
+
+// isModeled reports whether err is an error of a client of the SDK for Go v2 with a type from
+// the service's model, such as types.ThrottledException.
+func isModeled(err error) bool {
+	e, ok := errors.AsType[interface {
+		error
+		ErrorCode() string
+	}](err)
+	if !ok {
+		return false
+	}
+	t := reflect.TypeOf(e)
+	return t.Kind() == reflect.Pointer && strings.HasSuffix(t.Elem().PkgPath(), "/types")
 }
 
 // isClientError reports whether all that is known is that an HTTP client failed.

@@ -3,7 +3,6 @@ package awspreset_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"testing"
@@ -16,13 +15,25 @@ import (
 )
 
 func TestServiceName(t *testing.T) {
-	for _, service := range []string{"", "dynamodb", "s3", "route53", "rds-data", "not-known"} {
-		assert.NoError(t, awspreset.Standard2026.Policy(service).Validate(), service)
+	for service, key := range map[string]string{
+		"": "", "dynamodb": "dynamodb", "DynamoDB": "dynamodb", "dynamo-db": "dynamodb", "DynamoDB Streams": "dynamodbstreams",
+		"s3": "s3", "Route 53": "route53", "rds-data": "rdsdata", "RDS Data": "rdsdata",
+	} {
+		p := awspreset.JavaScriptV2.Policy(service)
+		assert.NoError(t, p.Validate(), service)
+		assert.Equal(t, awspreset.Classifier{Preset: awspreset.JavaScriptV2, Service: key}, p.Classifier)
+		p.Classifier = awspreset.Classifier{Preset: awspreset.JavaScriptV2, Service: service}
+		assert.NoError(t, p.Validate(), service)
 	}
-	for _, service := range []string{"DynamoDB", "dynamo db", "sqs ", "a=b", "s3(", "Ä"} {
-		err := awspreset.Standard2026.Policy(service).Validate()
-		require.ErrorIs(t, err, retry.ErrInvalid)
-		assert.ErrorContains(t, err, fmt.Sprintf("%q does not name a service as the AWS CLI does", service))
+	assert.Equal(t, 4, awspreset.Standard2026.Policy("DynamoDB").MaxAttempts)
+	conflict := awspreset.Classifier{Preset: awspreset.Standard2026, Service: "DynamoDB"}.Classify(codedError{"ReplicatedWriteConflictException"})
+	assert.Equal(t, retry.ClassTransient, conflict.Class)
+	for _, service := range []string{"dynamo", "lambda", " ", "-", "a=b", "s3(", "Ä"} {
+		for _, p := range []retry.Policy{awspreset.Standard2026.Policy(service), {Classifier: awspreset.Classifier{Service: service}}} {
+			err := p.Validate()
+			require.ErrorIs(t, err, retry.ErrInvalid)
+			assert.ErrorContains(t, err, "no SDK has rules for a service ")
+		}
 	}
 }
 
@@ -115,6 +126,7 @@ func TestServiceRules(t *testing.T) {
 		{aws(awspreset.JavaV2Standard, "sts"), "IDPCommunicationError", permanent},
 		{aws(awspreset.GoV2Standard, "sts"), "IDPCommunicationError", transient},
 		{aws(awspreset.GoV2Standard2026, "sts"), "AccessDenied", permanent},
+		{aws(awspreset.GoV2Standard2026, "STS"), "IDPCommunicationError", transient},
 		{aws(awspreset.GoV2Standard, "s3"), "IDPCommunicationError", permanent},
 		{aws(awspreset.GoV2Standard, ""), "AccessDeniedException", permanent},
 		{skew(awspreset.GoV2Standard), "AccessDeniedException", transient},

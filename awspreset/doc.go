@@ -5,7 +5,7 @@
 //	err := retry.Do(ctx, policy, op)
 //
 // A [Preset] is the behavior of one SDK in one of its modes; the argument of
-// [Preset.Policy] is a service's name in the AWS CLI, or "". If in doubt, use
+// [Preset.Policy] is a service with rules of its own, or "". If in doubt, use
 // [Standard2026], which the SDKs have shared since November 2026. The others are
 // for programs that must wait exactly like another program, and for moving from
 // one SDK to another.

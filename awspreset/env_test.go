@@ -30,7 +30,7 @@ func TestFromEnv(t *testing.T) {
 		{awspreset.BotocoreStandard2026, "", "legacy", "", "aws-botocore-legacy"},
 		{awspreset.BotocoreStandardLateCap, "", "standard", "", "aws-botocore-standard-late-cap"},
 		{awspreset.BotocoreLegacy, "", "adaptive", "", "aws-botocore-adaptive"},
-		{awspreset.GoV2StandardRepaired, "", "adaptive", "", "aws-go-v2-adaptive-repaired"},
+		{awspreset.GoV2Standard2026, "", "adaptive", "", "aws-go-v2-adaptive-2026"},
 		{awspreset.JavaScriptV2, "", "", "2", "aws-js-v2 attempts=2"},
 
 		{awspreset.Standard2026, "", "legacy", "", `AWS_RETRY_MODE="legacy" is not a mode of aws-standard-2026; its modes are standard, adaptive`},
@@ -42,7 +42,7 @@ func TestFromEnv(t *testing.T) {
 		{awspreset.Standard2026, "", "", "99999999999999999999", `AWS_MAX_ATTEMPTS="99999999999999999999" is not`},
 		{awspreset.Standard2026, "", "no", "no", `AWS_MAX_ATTEMPTS="no" is not`},
 		{awspreset.Standard2026, "", "no", "no", `AWS_RETRY_MODE="no" is not a mode`},
-		{awspreset.Standard2026, "DynamoDB", "", "7", `"DynamoDB" does not name a service as the AWS CLI does`},
+		{awspreset.Standard2026, "dynamo", "", "7", `no SDK has rules for a service "dynamo"; "" is for all services but cloudsearch, dynamodb, `},
 		{awspreset.Preset(200), "", "", "", "(200) is not a preset"},
 	}
 	for _, tt := range tests {

@@ -14,9 +14,11 @@ import (
 // and the defects named below. Delays that the SDK computes in floating point are
 // truncated to whole nanoseconds.
 //
-// A constant never changes its meaning: new behavior of an SDK gets a new
-// constant. Presets with 2026 in their names follow the behavior that the SDKs
-// adopted together in November 2026.
+// A preset is a mode that releases of an SDK have, from and until the versions named at
+// its constant: see [Preset.Versions]. A constant never changes its meaning: new behavior
+// of an SDK gets a new constant. Presets with 2026 in their names follow the behavior that
+// the SDKs adopted together in November 2026; with the exception of Java v2, they are the
+// present defaults.
 //
 // Errors that the SDK does not know are permanent. To retry more, set the policy's
 // Classifier to [retry.DefaultClassifier], or put your own classifier in front of the
@@ -37,9 +39,9 @@ const (
 	// Adaptive2026 is Standard2026 with an [AdaptiveLimiter].
 	Adaptive2026
 
-	// BotocoreLegacy is the default of botocore and boto3 until 1.43: 5
-	// attempts; u · 2ⁿ seconds, uncapped; no quota. DynamoDB (not DynamoDB
-	// Streams) has 10 attempts and delays of 2ⁿ · 50 ms without jitter.
+	// BotocoreLegacy is botocore's legacy mode in every version, the default of botocore
+	// and boto3 until 1.43: 5 attempts; u · 2ⁿ seconds, uncapped; no quota. DynamoDB (not
+	// DynamoDB Streams) has 10 attempts and delays of 2ⁿ · 50 ms without jitter.
 	BotocoreLegacy
 	// BotocoreStandardLateCap is botocore's standard mode until 1.34.106. Its cap
 	// applies after the jitter, so many delays are exactly 20 s; BotocoreStandard
@@ -60,38 +62,25 @@ const (
 	BotocoreStandard2026
 	// BotocoreAdaptive2026 is BotocoreStandard2026 with an [AdaptiveLimiter].
 	BotocoreAdaptive2026
-	// BotocoreStandard2026Preview is botocore's standard mode in 1.43 with
-	// AWS_NEW_RETRIES_2026=true. It is BotocoreStandard2026, but status 429 is
-	// retried only with a throttling code.
-	BotocoreStandard2026Preview
-	// BotocoreAdaptive2026Preview is BotocoreStandard2026Preview with an
-	// [AdaptiveLimiter].
-	BotocoreAdaptive2026Preview
 
-	// GoV2Standard is the standard mode of the AWS SDK for Go v2 before 2026: 3
-	// attempts; u · 2ⁿ · 2 s for the first four retries, then exactly 20 s, so clients
-	// retry together; a quota of 500 (5 per retry, 10 after a timeout; a success
-	// returns the cost of the last retry plus 1); hints are ignored.
+	// GoV2Standard is the standard mode, and the default, of the AWS SDK for Go v2 until
+	// v1.47: 3 attempts; u · 2ⁿ · 2 s for the first four retries, then exactly 20 s, so
+	// clients retry together; a quota of 500 (5 per retry, 10 after a timeout; a success
+	// returns the cost of the last retry plus 1); hints are ignored. Status 429 is retried
+	// only with a throttling code.
 	GoV2Standard
-	// GoV2StandardRepaired is GoV2Standard with full jitter (base 2 s) for every
-	// delay.
-	GoV2StandardRepaired
 	// GoV2Adaptive is GoV2Standard with an [AdaptiveLimiter]. A success without
 	// retries returns nothing to the quota, so tokens taken by failed calls are
 	// lost for good.
 	GoV2Adaptive
-	// GoV2AdaptiveRepaired is GoV2StandardRepaired with an [AdaptiveLimiter]:
-	// every success returns tokens.
-	GoV2AdaptiveRepaired
-	// GoV2Standard2026 is Standard2026 with the SDK's own set of retryable errors:
-	// status 429 is retried only with a throttling code.
+	// GoV2Standard2026, the SDK's default since v1.48.0, is Standard2026 with the SDK's own
+	// set of retryable errors.
 	GoV2Standard2026
-	// GoV2Adaptive2026 is GoV2Standard2026 with an [AdaptiveLimiter] and the
-	// defect of GoV2Adaptive. Adaptive2026 lacks this defect but retries more
-	// errors.
+	// GoV2Adaptive2026 is GoV2Standard2026 with an [AdaptiveLimiter].
 	GoV2Adaptive2026
 
-	// JavaV1Legacy is the default of the AWS SDK for Java v1: 4 attempts; random
+	// JavaV1Legacy is the default of the AWS SDK for Java v1, which ended with 1.12.797: 4
+	// attempts; random
 	// delays from 1 ms to min(20 s, 2ⁿ · 100 ms), or equal jitter with base 500 ms
 	// after throttling; a quota of 500 (5 per retry, free after throttling); hints
 	// are ignored. DynamoDB has 11 attempts and a base of 25 ms.
@@ -110,20 +99,21 @@ const (
 	// JavaV1Adaptive is JavaV1Standard with an [AdaptiveLimiter].
 	JavaV1Adaptive
 
-	// JavaV2Legacy is the default of the AWS SDK for Java v2 before 2026: 4
+	// JavaV2Legacy is the default of the AWS SDK for Java v2, as of 2.57.8: 4
 	// attempts; full jitter with base 100 ms, or equal jitter with base 500 ms after
 	// throttling, in whole milliseconds; a quota of 500 (5 per retry, free after
 	// throttling); it waits at least as long as the server asks, up to an hour (without
 	// limit in the SDK). DynamoDB has 9 attempts and a base of 25 ms.
 	JavaV2Legacy
-	// JavaV2Standard is the SDK's standard mode before 2026: 3 attempts; full jitter
+	// JavaV2Standard is the SDK's standard mode, as of 2.57.8: 3 attempts; full jitter
 	// with base 100 ms (1 s after throttling), in whole milliseconds; a quota of 500
 	// (5 per retry). Hints and DynamoDB are treated as in JavaV2Legacy.
 	JavaV2Standard
 	// JavaV2Adaptive is JavaV2Standard with an [AdaptiveLimiter].
 	JavaV2Adaptive
-	// JavaV2Standard2026 is Standard2026 with delays in whole milliseconds and the
-	// SDK's own set of retryable errors. DynamoDB Streams is treated like any other
+	// JavaV2Standard2026 is the SDK's standard mode since 2.44.0 with
+	// AWS_NEW_RETRIES_2026=true, which 2.57.8 still needs. It is Standard2026 with delays in
+	// whole milliseconds and the SDK's own set of retryable errors. DynamoDB Streams is treated like any other
 	// service. The SDK's STS and DynamoDB clients use hints as JavaV2Standard does;
 	// that defect is not copied.
 	JavaV2Standard2026
@@ -132,7 +122,8 @@ const (
 	// up without waiting.
 	JavaV2Adaptive2026
 
-	// JavaScriptV2 is the AWS SDK for JavaScript v2: 4 attempts; u · 2ⁿ · 100 ms,
+	// JavaScriptV2 is the AWS SDK for JavaScript v2, which ended with 2.1693.0: 4 attempts;
+	// u · 2ⁿ · 100 ms,
 	// uncapped; no quota; hints are ignored. DynamoDB has 11 attempts and a base of
 	// 50 ms. If a delay exceeds 24.8 days, the limit of a Node.js timer, the SDK waits
 	// 1 ms; here the formula holds.
@@ -183,15 +174,19 @@ func (p Preset) String() string {
 	return p.row().name()
 }
 
+// Versions returns the versions of the SDK that behave like the preset, such as "since
+// v1.48.0, the default".
+func (p Preset) Versions() string { return p.row().versions }
+
 // Source returns the preset's origin: the SDK's repository and version, and the files
 // or folders in that repository.
 func (p Preset) Source() string { return p.row().source }
 
-// Policy returns a new policy for a service, named as in the AWS CLI, such as
-// dynamodb or s3. Some services have their own delays, attempts or retryable errors;
-// all others are treated like "", which means no particular service.
-// [retry.Policy.Validate] rejects names that the AWS CLI cannot have, such as
-// DynamoDB.
+// Policy returns a new policy for a service with its own delays, attempts or retryable
+// errors, such as dynamodb; docs/aws.md lists these services. The name is that in the AWS
+// CLI or the SDK's ID of the service, without regard to case, spaces and hyphens. All
+// other services are "". [retry.Policy.Validate] rejects names of services without rules
+// of their own, because they may be misspelled.
 //
 // Like a client of an SDK, each policy has its own retry quota and, in adaptive
 // modes, its own limiter. Make one policy per service and use it, or copies of it,
@@ -199,6 +194,9 @@ func (p Preset) Source() string { return p.row().source }
 // set the policy's Clock, set the limiter's too.
 func (p Preset) Policy(service string) retry.Policy {
 	row := p.row()
+	if key := serviceKey(service); key != "" { // otherwise Validate rejects it, unless it is ""
+		service = key
+	}
 	policy := row.policy(service)
 	if row.limiter != nil {
 		policy.Limiter = row.limiter()
@@ -220,6 +218,7 @@ type presetRow struct {
 	sdk        string // "" for the SDKs' common behavior
 	mode       string // as AWS_RETRY_MODE names it; "" if the SDK has only one
 	generation string
+	versions   string
 	source     string
 	policy     func(service string) retry.Policy // without Classifier, Limiter
 	limiter    func() *AdaptiveLimiter           // nil: none
@@ -237,69 +236,65 @@ func (p *presetRow) name() string {
 }
 
 const (
-	sourceCommon       = "the retry behavior that the AWS SDKs announced for November 2026, as in boto/botocore 1.44.5 and aws/aws-sdk-go-v2 v1.47.6"
+	sourceCommon       = "the retry behavior that the AWS SDKs announced for November 2026, as in boto/botocore 1.44.5 and aws/aws-sdk-go-v2 v1.48.0"
 	sourceBotocore     = "boto/botocore 1.43.11, botocore/retries/standard.py, quota.py, adaptive.py"
 	sourceBotocore2026 = "boto/botocore 1.44.5, botocore/retries/standard.py, quota.py, adaptive.py"
-	sourceGoV2         = "aws/aws-sdk-go-v2 v1.47.6, aws/retry/*.go, aws/ratelimit/*.go"
+	sourceGoV2         = "aws/aws-sdk-go-v2 v1.47.8, aws/retry/*.go, aws/ratelimit/*.go"
+	sourceGoV22026     = "aws/aws-sdk-go-v2 v1.48.0, aws/retry/*.go, aws/ratelimit/*.go"
 	sourceJavaV1       = "aws/aws-sdk-java at e8ea7076 (1.12, 2024), com/amazonaws/retry/*.java, com/amazonaws/http/AmazonHttpClient.java"
-	sourceJavaV2       = "aws/aws-sdk-java-v2 2.54.14, core/retries, core/retries-spi, core/aws-core"
+	sourceJavaV2       = "aws/aws-sdk-java-v2 2.57.8, core/retries, core/retries-spi, core/aws-core"
 	sourceJavaScript   = "smithy-lang/smithy-typescript, packages/core/src/submodules/retry, @smithy/core"
 )
 
 // presets is plain data, so the package takes no time to initialize.
 var presets = [...]presetRow{
-	Standard2026: {"", "standard", "2026", sourceCommon, standard2026, nil},
-	Adaptive2026: {"", "adaptive", "2026", sourceCommon, standard2026, adaptiveCommon},
+	Standard2026: {"", "standard", "2026", "since November 2026", sourceCommon, standard2026, nil},
+	Adaptive2026: {"", "adaptive", "2026", "since November 2026", sourceCommon, standard2026, adaptiveCommon},
 
 	BotocoreLegacy: {
-		"botocore", "legacy", "", "boto/botocore 1.43.11, botocore/retryhandler.py, botocore/data/_retry.json",
+		"botocore", "legacy", "", "all, the default until 1.43", "boto/botocore 1.44.5, botocore/retryhandler.py, botocore/data/_retry.json",
 		botocoreLegacy, nil,
 	},
 	BotocoreStandardLateCap: {
-		"botocore", "standard", "late-cap", "boto/botocore 1.34.106, botocore/retries/standard.py",
+		"botocore", "standard", "late-cap", "until 1.34.106", "boto/botocore 1.34.106, botocore/retries/standard.py",
 		botocoreLateCap, nil,
 	},
 	BotocoreAdaptiveLateCap: {
-		"botocore", "adaptive", "late-cap", "boto/botocore 1.34.106, botocore/retries/standard.py, adaptive.py",
+		"botocore", "adaptive", "late-cap", "until 1.34.106", "boto/botocore 1.34.106, botocore/retries/standard.py, adaptive.py",
 		botocoreLateCap, adaptiveBotocore,
 	},
-	BotocoreStandard:     {"botocore", "standard", "", sourceBotocore, botocoreStandard, nil},
-	BotocoreAdaptive:     {"botocore", "adaptive", "", sourceBotocore, botocoreStandard, adaptiveBotocore},
-	BotocoreStandard2026: {"botocore", "standard", "2026", sourceBotocore2026, standard2026, nil},
-	BotocoreAdaptive2026: {"botocore", "adaptive", "2026", sourceBotocore2026, standard2026, adaptiveBotocore},
+	BotocoreStandard:     {"botocore", "standard", "", "1.34.107 to 1.43", sourceBotocore, botocoreStandard, nil},
+	BotocoreAdaptive:     {"botocore", "adaptive", "", "1.34.107 to 1.43", sourceBotocore, botocoreStandard, adaptiveBotocore},
+	BotocoreStandard2026: {"botocore", "standard", "2026", "since 1.44.0, the default", sourceBotocore2026, standard2026, nil},
+	BotocoreAdaptive2026: {"botocore", "adaptive", "2026", "since 1.44.0", sourceBotocore2026, standard2026, adaptiveBotocore},
 
-	BotocoreStandard2026Preview: {"botocore", "standard", "2026-preview", sourceBotocore, standard2026, nil},
-	BotocoreAdaptive2026Preview: {"botocore", "adaptive", "2026-preview", sourceBotocore, standard2026, adaptiveBotocore},
+	GoV2Standard:     {"go-v2", "standard", "", "until v1.47, the default then", sourceGoV2, goStandard, nil},
+	GoV2Adaptive:     {"go-v2", "adaptive", "", "until v1.47", sourceGoV2, goAdaptive, adaptiveGoV2},
+	GoV2Standard2026: {"go-v2", "standard", "2026", "since v1.48.0, the default", sourceGoV22026, standard2026, nil},
+	GoV2Adaptive2026: {"go-v2", "adaptive", "2026", "since v1.48.0", sourceGoV22026, standard2026, adaptiveGoV2},
 
-	GoV2Standard:         {"go-v2", "standard", "", sourceGoV2, goStandard, nil},
-	GoV2StandardRepaired: {"go-v2", "standard", "repaired", sourceGoV2, goRepaired, nil},
-	GoV2Adaptive:         {"go-v2", "adaptive", "", sourceGoV2, goAdaptive, adaptiveGoV2},
-	GoV2AdaptiveRepaired: {"go-v2", "adaptive", "repaired", sourceGoV2, goRepaired, adaptiveGoV2},
-	GoV2Standard2026:     {"go-v2", "standard", "2026", sourceGoV2, standard2026, nil},
-	GoV2Adaptive2026:     {"go-v2", "adaptive", "2026", sourceGoV2, goAdaptive2026, adaptiveGoV2},
+	JavaV1Legacy:   {"java-v1", "legacy", "", "until 1.12.797, the last, the default", sourceJavaV1, javaV1Legacy, nil},
+	JavaV1Standard: {"java-v1", "standard", "", "until 1.12.797, the last", sourceJavaV1, javaV1Standard, nil},
+	JavaV1Adaptive: {"java-v1", "adaptive", "", "until 1.12.797, the last", sourceJavaV1, javaV1Standard, adaptiveJavaV1},
 
-	JavaV1Legacy:   {"java-v1", "legacy", "", sourceJavaV1, javaV1Legacy, nil},
-	JavaV1Standard: {"java-v1", "standard", "", sourceJavaV1, javaV1Standard, nil},
-	JavaV1Adaptive: {"java-v1", "adaptive", "", sourceJavaV1, javaV1Standard, adaptiveJavaV1},
-
-	JavaV2Legacy:       {"java-v2", "legacy", "", sourceJavaV2, javaV2Legacy, nil},
-	JavaV2Standard:     {"java-v2", "standard", "", sourceJavaV2, javaV2Standard, nil},
-	JavaV2Adaptive:     {"java-v2", "adaptive", "", sourceJavaV2, javaV2Standard, adaptiveCommon},
-	JavaV2Standard2026: {"java-v2", "standard", "2026", sourceJavaV2, javaV2Standard2026, nil},
-	JavaV2Adaptive2026: {"java-v2", "adaptive", "2026", sourceJavaV2, javaV2Adaptive2026, adaptiveCommon},
+	JavaV2Legacy:       {"java-v2", "legacy", "", "as of 2.57.8, the default", sourceJavaV2, javaV2Legacy, nil},
+	JavaV2Standard:     {"java-v2", "standard", "", "as of 2.57.8", sourceJavaV2, javaV2Standard, nil},
+	JavaV2Adaptive:     {"java-v2", "adaptive", "", "as of 2.57.8", sourceJavaV2, javaV2Standard, adaptiveCommon},
+	JavaV2Standard2026: {"java-v2", "standard", "2026", "since 2.44.0, with the variable", sourceJavaV2, javaV2Standard2026, nil},
+	JavaV2Adaptive2026: {"java-v2", "adaptive", "2026", "since 2.44.0, with the variable", sourceJavaV2, javaV2Adaptive2026, adaptiveCommon},
 
 	JavaScriptV2: {
-		"js-v2", "", "", "aws/aws-sdk-js 2.1693.0, lib/util.js, lib/service.js, lib/event_listeners.js, lib/services/*.js",
+		"js-v2", "", "", "until 2.1693.0, the last, the default", "aws/aws-sdk-js 2.1693.0, lib/util.js, lib/service.js, lib/event_listeners.js, lib/services/*.js",
 		javaScriptV2, nil,
 	},
 	JavaScriptV3StandardLateCap: {
-		"js-v3", "standard", "late-cap", "smithy-lang/smithy-typescript, packages/util-retry, @smithy/util-retry 4.2.9",
+		"js-v3", "standard", "late-cap", "until @smithy/util-retry 4.2, the default then", "smithy-lang/smithy-typescript, packages/util-retry, @smithy/util-retry 4.2.9",
 		javaScriptV3LateCap, nil,
 	},
-	JavaScriptV3Standard:     {"js-v3", "standard", "", sourceJavaScript + " 3.39.0", javaScriptV3, nil},
-	JavaScriptV3Adaptive:     {"js-v3", "adaptive", "", sourceJavaScript + " 3.39.0", javaScriptV3, adaptiveJavaScriptV3},
-	JavaScriptV3Standard2026: {"js-v3", "standard", "2026", sourceJavaScript + " 3.41.0", whole2026, nil},
-	JavaScriptV3Adaptive2026: {"js-v3", "adaptive", "2026", sourceJavaScript + " 3.41.0", whole2026, adaptiveJavaScriptV3},
+	JavaScriptV3Standard:     {"js-v3", "standard", "", "@smithy/util-retry 4.3.0 to @smithy/core 3.39, the default then", sourceJavaScript + " 3.39.0", javaScriptV3, nil},
+	JavaScriptV3Adaptive:     {"js-v3", "adaptive", "", "@smithy/util-retry 4.3.0 to @smithy/core 3.39", sourceJavaScript + " 3.39.0", javaScriptV3, adaptiveJavaScriptV3},
+	JavaScriptV3Standard2026: {"js-v3", "standard", "2026", "since @smithy/core 3.40.0, the default", sourceJavaScript + " 3.41.0", whole2026, nil},
+	JavaScriptV3Adaptive2026: {"js-v3", "adaptive", "2026", "since @smithy/core 3.40.0", sourceJavaScript + " 3.41.0", whole2026, adaptiveJavaScriptV3},
 }
 
 // awsCap is the cap of every SDK that has one.
@@ -362,36 +357,19 @@ func botocorePolicy(b retry.Backoff) retry.Policy {
 	return retry.Policy{Backoff: b, MaxAttempts: 3, Hint: retry.HintIgnore{}, Budget: quota(retry.TokenCosts{Transient: 5, Timeout: 10, Throttled: 5})}
 }
 
-func goStandard(string) retry.Policy {
-	return goPolicy(goFull{Cap: awsCap}, goQuota{quota(goCosts)})
-}
+func goStandard(string) retry.Policy { return goPolicy(goQuota{quota(goCosts)}) }
 
-// goRepaired is goStandard without goFull's jump to 20 s.
-func goRepaired(string) retry.Policy {
-	return goPolicy(retry.FullJitter{Base: 2 * time.Second, Cap: awsCap}, goQuota{quota(goCosts)})
-}
-
+// goAdaptive has a quota that a success without retries does not refill.
 func goAdaptive(string) retry.Policy {
-	return goPolicy(goFull{Cap: awsCap}, goAdaptiveQuota(goCosts))
-}
-
-func goAdaptive2026(service string) retry.Policy {
-	p := standard2026(service)
-	p.Budget = goAdaptiveQuota(costs2026)
-	return p
-}
-
-func goPolicy(b retry.Backoff, q retry.Budget) retry.Policy {
-	return retry.Policy{Backoff: b, MaxAttempts: 3, Hint: retry.HintIgnore{}, Budget: q}
+	b := quota(goCosts)
+	b.Success = -1
+	return goPolicy(b)
 }
 
 var goCosts = retry.TokenCosts{Transient: 5, Timeout: 10, Throttled: 5}
 
-// goAdaptiveQuota returns a quota that a success without retries does not refill.
-func goAdaptiveQuota(costs retry.TokenCosts) *retry.TokenBudget {
-	b := quota(costs)
-	b.Success = -1
-	return b
+func goPolicy(q retry.Budget) retry.Policy {
+	return retry.Policy{Backoff: goFull{Cap: awsCap}, MaxAttempts: 3, Hint: retry.HintIgnore{}, Budget: q}
 }
 
 func javaV1Legacy(service string) retry.Policy {

@@ -26,7 +26,7 @@ func TestPresetsAreValid(t *testing.T) {
 
 func TestPresetUnknown(t *testing.T) {
 	for number, unknown := range map[string]awspreset.Preset{
-		"31": awspreset.JavaScriptV3Adaptive2026 + 1, "200": awspreset.Preset(200),
+		"27": awspreset.JavaScriptV3Adaptive2026 + 1, "200": awspreset.Preset(200),
 	} {
 		assert.Equal(t, "aws-preset("+number+")", unknown.String())
 		assert.NotEmpty(t, unknown.Source())

@@ -37,8 +37,7 @@ func TestPresetRefunds(t *testing.T) {
 		{awspreset.Standard2026, 401, 414, 500, 400},
 		{awspreset.GoV2Standard, 401, 406, 500, 400},
 		{awspreset.GoV2Adaptive, 400, 405, 500, 400},
-		{awspreset.GoV2AdaptiveRepaired, 401, 406, 500, 400},
-		{awspreset.GoV2Adaptive2026, 400, 414, 500, 400},
+		{awspreset.GoV2Adaptive2026, 401, 414, 500, 400},
 		{awspreset.JavaScriptV3Standard, 401, 410, 500, 400},
 		{awspreset.JavaScriptV3StandardLateCap, 500, 500, 501, 400},
 	}

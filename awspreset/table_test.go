@@ -56,10 +56,11 @@ func forDynamoDB(preset awspreset.Preset, cell func(retry.Policy) string) string
 
 func delaysTable() string {
 	var table strings.Builder
-	table.WriteString(head("preset", "attempts", "first delay", "jitter", "cap", "quota", "limiter", "hint"))
+	table.WriteString(head("preset", "versions", "attempts", "first delay", "jitter", "cap", "quota", "limiter", "hint"))
 	for preset := range awspreset.All() {
 		table.WriteString(row(
 			"`"+preset.String()+"`",
+			preset.Versions(),
 			forDynamoDB(preset, func(p retry.Policy) string { return strconv.Itoa(p.MaxAttempts) }),
 			forDynamoDB(preset, ceilings),
 			forDynamoDB(preset, jitterOf),

@@ -22,6 +22,14 @@ func init() {
 			Is:   func(p retry.Policy) (service string, ok bool) { return serviceOf(preset, p) },
 		})
 	}
+	for name, successor := range map[string]awspreset.Preset{
+		"aws-botocore-standard-2026-preview": awspreset.BotocoreStandard2026,
+		"aws-botocore-adaptive-2026-preview": awspreset.BotocoreAdaptive2026,
+		"aws-go-v2-standard-repaired":        awspreset.GoV2Standard2026,
+		"aws-go-v2-adaptive-repaired":        awspreset.GoV2Adaptive2026,
+	} {
+		retryconfig.Register(retryconfig.Preset{Name: name, Successor: successor.String()})
+	}
 	retryconfig.RegisterLimiter(retryconfig.Limiter{
 		Name: "adaptive",
 		New:  func() retry.Limiter { return new(awspreset.AdaptiveLimiter) },

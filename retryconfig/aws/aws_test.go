@@ -45,11 +45,17 @@ func TestPresets(t *testing.T) {
 			})
 		}
 	}
-	_, err := retryconfig.Parse("aws-js-v2 service=DynamoDB")
-	assert.ErrorContains(t, err, `"DynamoDB" does not name a service as the AWS CLI does, as in dynamodb`)
+	p, err := retryconfig.Parse("aws-js-v2 service=Dynamo-DB")
+	require.NoError(t, err)
+	assert.Equal(t, "aws-js-v2 service=dynamodb", textOf(p))
+	_, err = retryconfig.Parse("aws-js-v2 service=dynamo")
+	assert.ErrorContains(t, err, `no SDK has rules for a service "dynamo"`)
 	_, err = retryconfig.Parse("aws-js-v9")
 	assert.ErrorContains(t, err, "aws-standard-2026")
 	assert.NotContains(t, err.Error(), "import")
+	assert.NotContains(t, err.Error(), "repaired")
+	_, err = retryconfig.Parse("aws-go-v2-standard-repaired attempts=5")
+	assert.EqualError(t, err, "invalid retry policy \"aws-go-v2-standard-repaired attempts=5\": the preset aws-go-v2-standard-repaired is gone; use aws-go-v2-standard-2026")
 }
 
 func TestLimiter(t *testing.T) {

@@ -39,9 +39,8 @@ type sdk struct {
 
 var sdks = []sdk{
 	botocore("1.34.106", "aws-botocore-standard-late-cap", "aws-botocore-adaptive-late-cap"),
-	botocore("1.43.11", "aws-botocore-legacy", "aws-botocore-standard", "aws-botocore-adaptive",
-		"aws-botocore-standard-2026-preview", "aws-botocore-adaptive-2026-preview"),
-	botocore("1.44.5", "aws-botocore-standard-2026", "aws-botocore-adaptive-2026", "aws-standard-2026", "aws-adaptive-2026"),
+	botocore("1.43.11", "aws-botocore-standard", "aws-botocore-adaptive"),
+	botocore("1.44.5", "aws-botocore-legacy", "aws-botocore-standard-2026", "aws-botocore-adaptive-2026", "aws-standard-2026", "aws-adaptive-2026"),
 	javaScript("js-v2", "2.1693.0", "v2", "aws-sdk 2.1693.0", "aws-js-v2"),
 	javaScript("js-v3", "late-cap", "v3-late-cap", "@aws-sdk/client-sts 3.1024.0, @smithy/util-retry 4.2.13",
 		"aws-js-v3-standard-late-cap"),
@@ -50,13 +49,10 @@ var sdks = []sdk{
 	javaScript("js-v3", "2026", "v3-2026", "@aws-sdk/client-sts 3.1162.0, @smithy/core 3.41.0",
 		"aws-js-v3-standard-2026", "aws-js-v3-adaptive-2026"),
 	java("v1", "aws-sdk-java 1.12.797", "aws-java-v1-legacy", "aws-java-v1-standard", "aws-java-v1-adaptive"),
-	java("v2", "aws-sdk-java-v2 2.54.14", "aws-java-v2-legacy", "aws-java-v2-standard", "aws-java-v2-adaptive",
+	java("v2", "aws-sdk-java-v2 2.57.8", "aws-java-v2-legacy", "aws-java-v2-standard", "aws-java-v2-adaptive",
 		"aws-java-v2-standard-2026", "aws-java-v2-adaptive-2026"),
-	{
-		name: "go-v2", version: "1", reports: "aws-sdk-go-v2 1.47.6", folder: "drivers/go",
-		install: []string{"go", "build", "-o", "$cache/go-v2", "."}, driver: []string{"$cache/go-v2"},
-		presets: []string{"aws-go-v2-standard", "aws-go-v2-adaptive", "aws-go-v2-standard-2026", "aws-go-v2-adaptive-2026"},
-	},
+	goV2("go.mod", "1.48.0", "aws-go-v2-standard-2026", "aws-go-v2-adaptive-2026"),
+	goV2("v1.47.mod", "1.47.8", "aws-go-v2-standard", "aws-go-v2-adaptive"),
 }
 
 func botocore(version string, presets ...string) sdk {
@@ -64,6 +60,16 @@ func botocore(version string, presets ...string) sdk {
 		name: "botocore", version: version, reports: "botocore " + version, folder: "drivers/botocore",
 		install: []string{"sh", "install.sh", version, "$cache"},
 		driver:  []string{"sh", "run.sh", version, "$cache"},
+		presets: presets,
+	}
+}
+
+func goV2(modfile, version string, presets ...string) sdk {
+	binary := "$cache/go-v2-" + version
+	return sdk{
+		name: "go-v2", version: version, reports: "aws-sdk-go-v2 " + version, folder: "drivers/go",
+		install: []string{"go", "build", "-modfile", modfile, "-o", binary, "."},
+		driver:  []string{binary},
 		presets: presets,
 	}
 }

@@ -1,16 +1,13 @@
 """Runs the cases from standard input with botocore, as described in conformance/PROTOCOL.md."""
 
 import json
-import os
 import sys
+
+from player import Player
 
 
 def main():
     given = json.load(sys.stdin)
-    if given['preset'].endswith('-2026-preview'):
-        os.environ['AWS_NEW_RETRIES_2026'] = 'true'
-    from player import Player  # imports botocore, which reads the variable on import
-
     json.dump(Player(given['endpoint'], mode_of(given['preset'])).play_all(given['cases']), sys.stdout)
 
 

@@ -88,8 +88,9 @@ func play(in input, c testCase) (caseResult, error) {
 	return result, nil
 }
 
-// setFlag switches the behavior of 2026 on or off. The SDK reads the variable when it
-// creates a client and in every call.
+// setFlag switches the behavior of 2026 on or off where a variable still decides: in the
+// SDK's core until v1.47.8, and in service modules from before 10 November 2026, even
+// with a newer core.
 func setFlag(on bool) {
 	os.Unsetenv("AWS_NEW_RETRIES_2026")
 	if on {
