@@ -26,12 +26,22 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
+	"github.com/gobackoff/retry/retryaws"
 )
 
 var (
-	asGoV2   = awspreset.Classifier{Preset: awspreset.GoV2Standard}
+	asGoV2   = awspreset.Classifier{Preset: presetOfSDK()}
 	asCommon = awspreset.Classifier{Preset: awspreset.Standard2026}
 )
+
+// presetOfSDK returns the preset of the linked version of the SDK. The variable has no
+// effect on errors.
+func presetOfSDK() awspreset.Preset {
+	if retryaws.IsSince2026() {
+		return awspreset.GoV2Standard2026
+	}
+	return awspreset.GoV2Standard
+}
 
 func failure(ctx context.Context, t testing.TB, s step) error {
 	t.Helper()
@@ -71,17 +81,19 @@ func TestClasses(t *testing.T) {
 			common, byDefault := retry.ClassPermanent, retry.ClassPermanent
 			switch {
 			case status == 429 || isIn(throttling, code):
-				common, byDefault = retry.ClassThrottled, retry.ClassThrottled
-			case isIn(timeouts, code):
-				common, byDefault = retry.ClassTransient, retry.ClassTimeout
-			case status == 408:
-				byDefault = retry.ClassTimeout
-			case slices.Contains([]int{500, 502, 503, 504}, status):
-				common, byDefault = retry.ClassTransient, retry.ClassTransient
-			case slices.Contains([]int{425, 509}, status):
+				common = retry.ClassThrottled
+			case isIn(timeouts, code) || slices.Contains([]int{500, 502, 503, 504}, status):
+				common = retry.ClassTransient
+			}
+			switch {
+			case common == retry.ClassThrottled:
+				byDefault = retry.ClassThrottled
+			case slices.Contains([]int{425, 500, 502, 503, 504, 509}, status), status == 409 && code == "ReplicatedWriteConflictException":
 				byDefault = retry.ClassTransient
 			case status == 499 || status == 599: // not in the registry of statuses
 				byDefault = retry.ClassUnknown
+			case status == 408 || isIn(timeouts, code):
+				byDefault = retry.ClassTimeout
 			}
 			if code == "slowdown" || code == "Throttling " { // the default reads a code as words
 				byDefault = retry.ClassThrottled

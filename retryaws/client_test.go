@@ -48,14 +48,31 @@ var (
 
 const modeVariable = "AWS_NEW_RETRIES_2026"
 
-var modes = []struct{ name, value string }{{"legacy", ""}, {"2026", "true"}}
+// A mode is a behavior of the SDK's loop: before v1.48.0, a variable selects one of two.
+type mode struct {
+	name, value string
+	cost        float64 // of a retry, in tokens of the SDK's quota
+	extends     bool    // the loop adds up to 5 s to a wait if x-amz-retry-after asks for it
+}
+
+var modes = func() []mode {
+	since2026 := mode{"2026", "true", 14, true}
+	if retryaws.IsSince2026() {
+		return []mode{since2026}
+	}
+	return []mode{{"legacy", "", 5, false}, since2026}
+}()
 
 func inEveryForm(t *testing.T, test func(*testing.T, form)) {
+	inEveryFormAndMode(t, func(t *testing.T, f form, _ mode) { test(t, f) })
+}
+
+func inEveryFormAndMode(t *testing.T, test func(*testing.T, form, mode)) {
 	for _, mode := range modes {
 		for _, f := range []form{asRetryer, asMiddleware} {
 			t.Run(mode.name+"/"+f.name, func(t *testing.T) {
 				t.Setenv(modeVariable, mode.value)
-				test(t, f)
+				test(t, f, mode)
 			})
 		}
 	}

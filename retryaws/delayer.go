@@ -16,8 +16,8 @@ import (
 //		o.Backoff = &retryaws.Delayer{Backoff: rule}
 //	})
 //
-// The SDK handles server hints: with AWS_NEW_RETRIES_2026=true it adds up to 5 s to
-// honor x-amz-retry-after; otherwise it ignores them. A [retry.WhenThrottled] gets the
+// The SDK handles server hints: since v1.48.0, it adds up to 5 s to honor
+// x-amz-retry-after; before, it ignored them. A [retry.WhenThrottled] gets the
 // error's class from [retry.DefaultClassifier]. The SDK does not identify the call, so
 // the call's earlier delays are drawn again: the delays of rules like
 // [retry.DecorrelatedJitter] have the right distribution but do not form a chain.

@@ -24,9 +24,10 @@ import (
 //
 // All fields of the policy have their usual meaning, except that the SDK's rules apply
 // to errors that the Classifier classifies as [retry.ClassUnknown], or to all errors if
-// there is no Classifier. The client's Retryer and RetryMaxAttempts, AWS_MAX_ATTEMPTS
-// and AWS_NEW_RETRIES_2026 are ignored. A call that gives up returns a [retry.Error]
-// inside the SDK's OperationError; errors.As still finds the API error.
+// there is no Classifier. The client's Retryer and RetryMaxAttempts, and AWS_MAX_ATTEMPTS,
+// are ignored. A call that gives up returns a [retry.Error] inside the SDK's
+// OperationError; errors.As still finds the API error. If a program polls in a loop, pass
+// the error to awspreset.LongPoll.
 //
 // An attempt that returns no output within AttemptTimeout is canceled and counts as a
 // timeout; a later output is discarded. Reading a streamed body, like that of S3's

@@ -11,9 +11,8 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// numbering detects whether the SDK's loop numbers retries from 1 or, with
-// AWS_NEW_RETRIES_2026=true, from 0. It runs the SDK's loop once, so it stays
-// correct if the SDK changes its default.
+// numbering detects whether the SDK's loop numbers retries from 1 or from 0, as before
+// v1.48.0 with AWS_NEW_RETRIES_2026=true. It runs the SDK's loop once.
 type numbering struct {
 	once     sync.Once
 	fromZero bool

@@ -18,8 +18,8 @@ import (
 // Any number of clients and goroutines may use a Retryer. They share the policy's
 // Budget and Limiter, so use one Retryer per service.
 //
-// A Retryer works with and without AWS_NEW_RETRIES_2026=true, which changes how the
-// SDK numbers retries. The variable must not change after the first call.
+// Before v1.48.0, the variable AWS_NEW_RETRIES_2026 changes how the SDK numbers retries. It
+// must not change after the first call.
 type Retryer struct {
 	policy retry.Policy
 	delays Delayer
@@ -51,9 +51,9 @@ type Retryer struct {
 //     Retryer classifies as permanent, the Budget still gets a deposit, as if the call
 //     had ended.
 //   - Limiter: its error ends a call and hides the error of the previous attempt.
-//   - With AWS_NEW_RETRIES_2026=true, the SDK adds up to 5 s to the result of the
-//     Hint rule, even of HintIgnore, to honor x-amz-retry-after.
-//   - LongPoll is ignored. With that variable, the SDK handles its long polls itself.
+//   - Since v1.48.0, the SDK adds up to 5 s to the result of the Hint rule, even of
+//     HintIgnore, to honor x-amz-retry-after, and waits after a long poll that the Budget
+//     has ended. Before, it does so only with AWS_NEW_RETRIES_2026=true.
 //   - A call that gives up returns the SDK's error. It is not a [retry.Error] and,
 //     after the last attempt, does not match [retry.ErrMaxAttempts].
 //   - A wait that would end after the context's deadline is started, and the call

@@ -21,6 +21,8 @@ import (
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryaws"
+	"github.com/gobackoff/retry/retryconfig"
+	_ "github.com/gobackoff/retry/retryconfig/aws"
 )
 
 func main() {
@@ -91,7 +93,7 @@ func run(w io.Writer, listener net.Listener, dial dialer, random func() float64)
 
 	for _, sc := range scenarios() {
 		sc.policy.Rand = random
-		fmt.Fprintf(w, "%s, policy %v, %s\n", sc.operation, sc.policy, sc.form.name)
+		fmt.Fprintf(w, "%s, policy %v, %s\n", sc.operation, retryconfig.Policy{Policy: sc.policy}, sc.form.name)
 		if err := sc.run(w, dial, "http://"+listener.Addr().String()); err != nil {
 			return fmt.Errorf("%s: %w", sc.operation, err)
 		}
