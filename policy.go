@@ -90,10 +90,12 @@ func (p *Policy) faults() []string {
 	return faults
 }
 
-// growsForever reports whether a rule waits for years in the end.
+// growsForever reports whether a rule waits for years in the end, but not at first.
 func growsForever(b Backoff) bool {
-	const late = 1000
-	return orDefault(b).Delay(Attempt{Number: late, Waited: math.MaxInt64 / 8}, 1-0x1p-53) >= math.MaxInt64/4
+	const late, most = 1000, 1 - 0x1p-53
+	first, last := Attempt{Number: 1}, Attempt{Number: late, Waited: math.MaxInt64 / 8}
+	delay := orDefault(b).Delay(last, most)
+	return delay >= math.MaxInt64/4 && delay > orDefault(b).Delay(first, most)
 }
 
 // unfit reports whether a call must not start; refuse returns the reason.

@@ -26,6 +26,7 @@ func TestValid(t *testing.T) {
 		{MaxAttempts: retry.Unlimited, MaxElapsed: time.Hour, AttemptTimeout: 1, Backoff: retry.FullJitter{}},
 		{MaxAttempts: retry.Unlimited, Backoff: retry.FullJitter{Cap: time.Minute}},
 		{MaxAttempts: retry.Unlimited, Backoff: retry.Linear{Base: time.Second}},
+		{MaxAttempts: retry.Unlimited, Backoff: retry.Constant(forever)},
 		{MaxElapsed: time.Hour, Backoff: retry.Exponential{}},
 		{Backoff: retry.Linear{Step: time.Second}},
 		{Backoff: foreignBackoff{}},
