@@ -134,13 +134,13 @@ func TestContentionLimits(t *testing.T) {
 	assert.Equal(t, Summary{N: 50, Mean: 0.02}, once.Done, "one of 50 succeeds")
 	assert.Less(t, once.Time.Mean, 70.0)
 
-	all := run("full base=10ms attempts=unlimited")
+	all := run("full base=10ms cap=1h attempts=unlimited")
 	assert.Equal(t, 1.0, all.Done.Mean)
 	three := run("full base=10ms")
 	assert.Less(t, three.Calls.Mean, 3*50.0)
 	assert.Greater(t, three.Done.Mean, once.Done.Mean)
 
-	short := run("full base=10ms attempts=unlimited elapsed=300ms")
+	short := run("full base=10ms cap=1h attempts=unlimited elapsed=300ms")
 	assert.Less(t, short.Time.Mean, 400.0)
 	assert.Less(t, short.Done.Mean, 0.9)
 }
@@ -168,7 +168,7 @@ func TestContentionTiming(t *testing.T) {
 
 func TestContentionInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	c := Contention{Clients: []int{20}, Trials: 4, Parallel: 2, Contenders: mustParse("full base=10ms attempts=unlimited", "none attempts=unlimited")}
+	c := Contention{Clients: []int{20}, Trials: 4, Parallel: 2, Contenders: mustParse("full base=10ms cap=1h attempts=unlimited", "none attempts=unlimited")}
 	c.Progress = func(done, total int) {
 		assert.Equal(t, 8*20, total)
 		if done >= 60 {
