@@ -17,7 +17,7 @@ import (
 
 // The headers added to a dead letter, which also contains the data and all headers of the
 // message. Headers of the message that begin with "Nats-" are instructions to the server,
-// so they get the prefix "Original-". The dead letter's Nats-Msg-Id consists of the
+// so they get the prefix "Original-", as do those of an earlier dead letter. The dead letter's Nats-Msg-Id consists of the
 // message's stream, consumer, sequence number and time: a stream stores the dead letter
 // only once within its duplicate window.
 const (
@@ -29,6 +29,7 @@ const (
 	HeaderConsumer = "Dead-Letter-Consumer" // the consumer of the worker that gave it up
 	HeaderSequence = "Dead-Letter-Sequence" // the message's sequence number in its stream
 	HeaderTime     = "Dead-Letter-Time"     // when the stream stored the message, as in RFC 3339
+	HeaderOmitted  = "Dead-Letter-Omitted"  // what did not fit: "data", or "data and headers" of the message
 )
 
 // storeDeadLetter publishes the dead letter and waits until it is stored. It continues if
@@ -42,7 +43,7 @@ func (d *delivery) storeDeadLetter(e *retry.Error) error {
 		err = invalid(faults)
 	}
 	if err == nil {
-		_, err = d.JetStream.PublishMsg(ctx, d.letter(e))
+		err = d.publish(ctx, d.letter(e))
 	}
 	if err != nil {
 		return fmt.Errorf("dead letter of message %s of stream %s: %w", sequence, d.meta.Stream, err)
@@ -50,12 +51,50 @@ func (d *delivery) storeDeadLetter(e *retry.Error) error {
 	return nil
 }
 
+// publish leaves out what makes the letter larger than the server or the stream allows,
+// because the message would otherwise be redelivered for ever. The message itself stays in
+// its stream as long as that keeps it: HeaderStream and HeaderSequence name it.
+func (d *delivery) publish(ctx context.Context, letter *nats.Msg) error {
+	_, err := d.JetStream.PublishMsg(ctx, letter)
+	if !tooLarge(err) {
+		return err
+	}
+	letter.Data = nil
+	letter.Header.Set(HeaderOmitted, "data")
+	if _, err = d.JetStream.PublishMsg(ctx, letter); !tooLarge(err) {
+		return err
+	}
+	for name := range letter.Header {
+		if !isOurs(name) && name != jetstream.MsgIDHeader {
+			delete(letter.Header, name)
+		}
+	}
+	letter.Header.Set(HeaderOmitted, "data and headers")
+	_, err = d.JetStream.PublishMsg(ctx, letter)
+	return err
+}
+
+// tooLarge reports whether a message is above the server's max_payload or the stream's
+// MaxMsgSize.
+func tooLarge(err error) bool {
+	const exceedsMaximum = 10054 // JSStreamMessageExceedsMaximumErr of nats-server 2.10
+	refused, ok := errors.AsType[*jetstream.APIError](err)
+	return errors.Is(err, nats.ErrMaxPayload) || ok && refused.ErrorCode == exceedsMaximum
+}
+
+// isOurs reports whether a header is one of those above, in any case: a message may bring
+// them, too, and readers ignore the case.
+func isOurs(name string) bool {
+	const prefix = "Dead-Letter-"
+	return len(name) >= len(prefix) && strings.EqualFold(name[:len(prefix)], prefix)
+}
+
 func (d *delivery) letter(e *retry.Error) *nats.Msg {
 	letter := nats.NewMsg(d.DeadLetter)
 	letter.Data = d.msg.Data()
 	for name, values := range d.msg.Headers() {
 		const prefix = "Nats-"
-		if len(name) >= len(prefix) && strings.EqualFold(name[:len(prefix)], prefix) {
+		if isOurs(name) || len(name) >= len(prefix) && strings.EqualFold(name[:len(prefix)], prefix) {
 			name = "Original-" + name
 		}
 		letter.Header[name] = slices.Clone(values)

@@ -94,3 +94,50 @@ func TestMaxDeliveries(t *testing.T) {
 		})
 	}
 }
+
+// TestLargeLetters: a letter goes without what does not fit, and says so.
+func TestLargeLetters(t *testing.T) {
+	for name, tooLarge := range map[string]error{
+		"client": nats.ErrMaxPayload, "stream": &jetstream.APIError{ErrorCode: 10054, Description: "message size exceeds maximum allowed"},
+	} {
+		for omitted, tt := range map[string]struct {
+			data, header int
+		}{
+			"":                 {100, 100},
+			"data":             {2000, 100},
+			"data and headers": {100, 2000},
+		} {
+			t.Run(name+", without "+omitted, func(t *testing.T) {
+				s, w := deadLetters()
+				s.most, s.tooLarge = 1500, tooLarge
+				msg := delivered(4)
+				msg.data = make([]byte, tt.data)
+				msg.header = nats.Header{"Trace": {strings.Repeat("x", tt.header)}}
+				sent := handle(t, w, msg, returning(retry.Permanent(errOp)))
+				assert.Equal(t, []string{"term gave up after 4 attempts (permanent failure): boom"}, sent, "it is not redelivered")
+				require.Len(t, s.letters, 1)
+				letter := s.letters[0]
+				assert.Equal(t, omitted, letter.Header.Get(retrynats.HeaderOmitted))
+				assert.Equal(t, omitted == "", len(letter.Data) > 0)
+				assert.Equal(t, omitted != "data and headers", letter.Header.Get("Trace") != "")
+				assert.Equal(t, "permanent", letter.Header.Get(retrynats.HeaderReason))
+				assert.NotEmpty(t, letter.Header.Get(jetstream.MsgIDHeader))
+			})
+		}
+	}
+}
+
+// TestLetterOfLetter: the headers of an earlier dead letter, in any case, do not stand beside
+// those of this one.
+func TestLetterOfLetter(t *testing.T) {
+	s, w := deadLetters()
+	msg := delivered(4)
+	msg.header = nats.Header{"dead-letter-reason": {"forged"}, "Dead-Letter-Error": {"earlier"}}
+	handle(t, w, msg, returning(retry.Permanent(errors.New("a\x1b[31m\r\x00b\u2028c"))))
+	require.Len(t, s.letters, 1)
+	header := s.letters[0].Header
+	assert.Equal(t, "permanent", header.Get(retrynats.HeaderReason))
+	assert.Equal(t, "a [31m  b c", header.Get(retrynats.HeaderError))
+	assert.Empty(t, header["dead-letter-reason"])
+	assert.Equal(t, []string{"forged"}, header["Original-dead-letter-reason"])
+}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -210,10 +211,15 @@ func (d *delivery) deposit(err error) {
 	d.Policy.Budget.Deposit(paid, err)
 }
 
-// line returns the text as one line, for a header or the reason of a termination.
+// line returns the text as one line of printable characters, for a header or the reason of a termination.
 func line(text string) string {
 	const most = 1024
-	text = strings.NewReplacer("\r\n", " ", "\r", " ", "\n", " ").Replace(text)
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, text)
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + " ..."
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -26,6 +27,7 @@ type message struct {
 	metaErr       error
 	sendErr       error
 	header        nats.Header
+	data          []byte // nil: "data"
 
 	mu   sync.Mutex
 	sent []string
@@ -40,13 +42,19 @@ func delivered(times uint64) *message {
 }
 
 func (m *message) Metadata() (*jetstream.MsgMetadata, error) { return &m.meta, m.metaErr }
-func (m *message) Data() []byte                              { return []byte("data") }
-func (m *message) Headers() nats.Header                      { return m.header }
-func (m *message) Subject() string                           { return "orders.new" }
-func (m *message) Ack() error                                { return m.send("ack") }
-func (m *message) InProgress() error                         { return m.send("alive") }
-func (m *message) NakWithDelay(d time.Duration) error        { return m.send("nak " + d.String()) }
-func (m *message) TermWithReason(reason string) error        { return m.send("term " + reason) }
+func (m *message) Data() []byte {
+	if m.data != nil {
+		return m.data
+	}
+	return []byte("data")
+}
+
+func (m *message) Headers() nats.Header               { return m.header }
+func (m *message) Subject() string                    { return "orders.new" }
+func (m *message) Ack() error                         { return m.send("ack") }
+func (m *message) InProgress() error                  { return m.send("alive") }
+func (m *message) NakWithDelay(d time.Duration) error { return m.send("nak " + d.String()) }
+func (m *message) TermWithReason(reason string) error { return m.send("term " + reason) }
 
 func (m *message) send(what string) error {
 	m.mu.Lock()
@@ -68,6 +76,8 @@ type server struct {
 	stream              string
 	window              time.Duration
 	err                 error
+	most                int // bytes of a letter, above which tooLarge is the answer; 0: no limit
+	tooLarge            error
 	letters             []*nats.Msg
 }
 
@@ -85,6 +95,13 @@ func (s *server) Stream(context.Context, string) (jetstream.Stream, error) {
 func (s *server) PublishMsg(_ context.Context, m *nats.Msg, _ ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
 	if s.err != nil {
 		return nil, s.err
+	}
+	size := len(m.Data)
+	for name, values := range m.Header {
+		size += len(name) + len(strings.Join(values, ""))
+	}
+	if s.most != 0 && size > s.most {
+		return nil, s.tooLarge
 	}
 	s.letters = append(s.letters, m)
 	return &jetstream.PubAck{Stream: s.stream}, nil

@@ -243,6 +243,26 @@ func TestFullDeadLetterStream(t *testing.T) {
 	assert.Equal(t, "permanent", letter.Header.Get(retrynats.HeaderReason))
 }
 
+// TestPoisonAsLargeAsAllowed: a message of exactly max_payload becomes a dead letter without
+// its data; it was executed once a second for ever.
+func TestPoisonAsLargeAsAllowed(t *testing.T) {
+	s := startEmbedded(t)
+	js := s.connect(t)
+	consumer := createConsumer(t, js, nil)
+	dead, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "DEAD", Subjects: []string{"dead.>"}})
+	require.NoError(t, err)
+	most := js.Conn().MaxPayload()
+	_, err = js.Publish(t.Context(), "work.poison", make([]byte, most))
+	require.NoError(t, err)
+	w := retrynats.Worker{JetStream: js, DeadLetter: "dead.work", OnError: func(_ jetstream.Msg, err error) { t.Error(err) }}
+	consume(t, w, consumer, func(context.Context, jetstream.Msg) error { return retry.Permanent(errOp) })
+	untilEmpty(t, js)
+	letter, err := dead.GetLastMsgForSubject(t.Context(), "dead.work")
+	require.NoError(t, err)
+	assert.Equal(t, "data", letter.Header.Get(retrynats.HeaderOmitted))
+	assert.Empty(t, letter.Data)
+}
+
 // losing is a JetStream whose connection is closed once it has stored a dead letter.
 type losing struct{ jetstream.JetStream }
 
