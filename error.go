@@ -102,14 +102,18 @@ func (e *Error) Error() string { // without fmt.Sprintf, which would cost every 
 	return oneLine(b.String())
 }
 
-// oneLine replaces line breaks. strings.ReplaceAll would cost every importer 2 kB.
+// oneLine replaces what ends a line or controls a terminal, because the text may be a
+// server's. strings.Map and package unicode would cost every importer some kB.
 func oneLine(text string) string {
 	var b strings.Builder
-	for i := range len(text) {
-		if text[i] == '\n' {
+	for _, r := range text {
+		switch {
+		case r == '\n':
 			b.WriteString("; ")
-		} else {
-			b.WriteByte(text[i])
+		case r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029':
+			b.WriteByte(' ')
+		default:
+			b.WriteRune(r)
 		}
 	}
 	return b.String()

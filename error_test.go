@@ -175,3 +175,9 @@ func TestUncomparableErrors(t *testing.T) {
 		assert.ErrorIs(t, err, context.Canceled)
 	})
 }
+
+// TestErrorIsOneLine: a server's text neither ends a line nor controls a terminal.
+func TestErrorIsOneLine(t *testing.T) {
+	err := &retry.Error{Err: errors.New("a\nb\rc\x1b[2Jd\u2028e\x00f\u009bg, größer 語\xff"), Reason: retry.ErrMaxAttempts, Attempts: 3}
+	assert.EqualError(t, err, "gave up after 3 attempts (all attempts used): a; b c [2Jd e f g, größer 語\ufffd")
+}

@@ -39,7 +39,15 @@ func (h Hooks) and(g Hooks) Hooks {
 			if outer == nil {
 				outer = ctx
 			}
+			returned := false
+			defer func() {
+				if !returned && outerDone != nil { // g panicked, and the attempt does not begin
+					a.Err = ErrNoReturn
+					outerDone(a)
+				}
+			}()
 			inner, innerDone := g.OnAttempt(outer, a)
+			returned = true
 			if inner == nil {
 				inner = outer
 			}

@@ -261,3 +261,15 @@ func TestOnRetryGetsAttempt(t *testing.T) {
 	}, seen)
 	assert.Equal(t, []time.Duration{time.Second, time.Minute, 4 * time.Second}, waits)
 }
+
+// TestCallbackOfPanickedHooks: the callback of a hook runs even if the next hook panics.
+func TestCallbackOfPanickedHooks(t *testing.T) {
+	var ended []retry.Attempt
+	p := retry.Policy{}.With(retry.Hooks{OnAttempt: func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) {
+		return nil, func(a retry.Attempt) { ended = append(ended, a) }
+	}}).With(retry.Hooks{OnAttempt: func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) {
+		panic("hook")
+	}})
+	assert.PanicsWithValue(t, "hook", func() { _ = retry.Do(t.Context(), p, succeed) })
+	assert.Equal(t, []retry.Attempt{{Number: 1, Err: retry.ErrNoReturn}}, ended)
+}
