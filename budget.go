@@ -12,17 +12,13 @@ import (
 
 // A Budget bounds the retries of all calls to one resource. Share it by pointer among
 // all policies for that resource. It must be safe for concurrent use and must not
-// block. If in doubt, use a [TokenBudget], or above 100 processes a [FleetBudget]. A
-// [RatioBudget] bounds the share of retries over time; a [ThrottleBudget] stops them
-// early. These must not be copied or changed after first use.
+// block. If in doubt, use a [TokenBudget], or above 100 processes a [FleetBudget]. The
+// budgets of this package must not be copied or changed after first use.
 //
-// No Deposit follows a call that gives up or panics, so the cost of its retries stays
-// spent.
+// No Deposit follows a call that gives up or panics.
 type Budget interface {
 	// TryWithdraw takes the cost of retrying the failed attempt and reports whether the
-	// budget sufficed. It is called after all other checks, so a token is wasted only if
-	// the call ends before the retry begins. failed.Number is 1 for the first failure of
-	// a call.
+	// budget sufficed. It is called after all other checks.
 	TryWithdraw(failed Attempt) bool
 
 	// Deposit reports that a call succeeded or made [Progress], if err is nil, or that it
@@ -58,8 +54,7 @@ func (c TokenCosts) of(class Class) float64 {
 // does not refill it: once it is empty, a resource that only fails gets no more
 // retries.
 //
-// The zero value is the retry quota of the AWS SDKs as of November 2026. Tokens are
-// counted in thousandths.
+// The zero value is the retry quota of the AWS SDKs as of November 2026.
 type TokenBudget struct {
 	Capacity float64    // maximum tokens; 0: 500
 	Costs    TokenCosts // all zero: 14, or 5 after throttling
@@ -70,11 +65,11 @@ type TokenBudget struct {
 	NoRefund bool
 
 	// SuccessOnly makes a permanent failure return nothing, as in the AWS SDKs.
-	// Otherwise it counts as a success, because the resource responded.
+	// Otherwise it counts as a success.
 	SuccessOnly bool
 
 	// Deficit is the number of tokens missing at the start. A process with few calls
-	// should start empty, because it would never use up a full budget.
+	// should start empty.
 	Deficit float64
 
 	spent atomic.Int64 // in thousandths, net of deposits
@@ -84,8 +79,8 @@ const defaultCapacity = 500
 
 var defaultCosts = TokenCosts{Transient: 14, Timeout: 14, Throttled: 5}
 
-// FleetBudget returns a [TokenBudget] for many small processes. Its one token, which a
-// retry takes, is returned by ten successes or by one that needed a retry.
+// FleetBudget returns a [TokenBudget] for many small processes. A retry takes its one
+// token; ten successes return it, or one that needed a retry.
 func FleetBudget() *TokenBudget {
 	return &TokenBudget{Capacity: 1, Costs: TokenCosts{1, 1, 1}, Success: 0.1}
 }
@@ -143,7 +138,7 @@ func (b *TokenBudget) Validate() error {
 	return invalid("budget", faults)
 }
 
-// Balance returns the tokens in the bucket.
+// Balance implements [Balancer].
 func (b *TokenBudget) Balance() float64 { return float64(b.full()-b.spent.Load()) / 1000 }
 
 // full returns the balance at the start, in thousandths.
@@ -196,7 +191,7 @@ func (b *ThrottleBudget) Validate() error {
 	return invalid("budget", append(amountFaults("MaxTokens", b.MaxTokens), amountFaults("TokenRatio", b.TokenRatio)...))
 }
 
-// Balance returns the tokens in the bucket.
+// Balance implements [Balancer].
 func (b *ThrottleBudget) Balance() float64 { return float64(b.full()-b.missing.Load()) / 1000 }
 
 func (b *ThrottleBudget) full() int64 {
@@ -218,14 +213,13 @@ func (b *ThrottleBudget) add(delta, full int64) int64 {
 }
 
 // RatioBudget is a [Budget] that allows retries in proportion to recent calls, plus a
-// few per second. It is modeled on the RetryBudget of Twitter's Finagle, defaults
-// included. Floor applies to each RatioBudget: 10 per second in each of 100 processes
-// is 1,000 retries per second.
+// few per second in each process. It is modeled on Finagle's RetryBudget, defaults
+// included.
 type RatioBudget struct {
 	Ratio  float64       // retries per call; 0: 0.2; below 0: none
 	Floor  float64       // additional retries per second; 0: 10; below 0: none
 	Window time.Duration // how far back calls and retries count; 0 or less: 10 s
-	Clock  Clock         // nil: the system clock; if a Clock goes backward, time stands still until the Clock catches up
+	Clock  Clock         // nil: the system clock
 
 	mu    sync.Mutex
 	start time.Time         // of the first slot
@@ -266,7 +260,7 @@ func (b *RatioBudget) Validate() error {
 		finiteFaults("Ratio", b.Ratio), finiteFaults("Floor", b.Floor), durationFaults("Window", b.Window)))
 }
 
-// Balance returns the number of retries allowed now.
+// Balance implements [Balancer].
 func (b *RatioBudget) Balance() float64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -315,6 +309,63 @@ func (b *RatioBudget) sum() int64 {
 		total += balance
 	}
 	return total
+}
+
+// InvitedBudget is a [Budget] in which three retries of a call are free if the server
+// asked for them with a hint and does not also fail without one: such a failure outweighs
+// ten hints or successes, at most a thousand. Budget decides about others.
+type InvitedBudget struct {
+	Budget  Budget // nil: no bound
+	Trusted bool   // hints always count, as from an admit.Gate
+
+	trust atomic.Int64
+}
+
+// TryWithdraw implements [Budget].
+func (b *InvitedBudget) TryWithdraw(failed Attempt) bool {
+	if failed.Hint > 0 {
+		b.learn(1)
+	} else {
+		b.learn(-10)
+	}
+	return b.free(failed) || b.Budget == nil || b.Budget.TryWithdraw(failed)
+}
+
+// Deposit implements [Budget].
+func (b *InvitedBudget) Deposit(paid Attempt, err error) {
+	if b.free(paid) { // there is nothing to refund
+		paid = Attempt{}
+	}
+	b.learn(1)
+	if b.Budget != nil {
+		b.Budget.Deposit(paid, err)
+	}
+}
+
+func (b *InvitedBudget) free(failed Attempt) bool {
+	return failed.Hint > 0 && failed.Number <= 3 && (b.Trusted || b.trust.Load() >= 0)
+}
+
+// learn changes the trust. Its bounds and weights were found by simulation: docs/overload.md.
+func (b *InvitedBudget) learn(change int64) {
+	for {
+		trust := b.trust.Load()
+		after := min(max(-1000, trust+change), 100)
+		if after == trust || b.trust.CompareAndSwap(trust, after) {
+			return
+		}
+	}
+}
+
+// Validate reports an invalid Budget.
+func (b *InvitedBudget) Validate() error { return invalid("budget", partFaults("Budget", b.Budget)) }
+
+// Balance returns that of Budget, or +Inf.
+func (b *InvitedBudget) Balance() float64 {
+	if inner, ok := b.Budget.(Balancer); ok {
+		return inner.Balance()
+	}
+	return math.Inf(1)
 }
 
 const mostTokens = 1 << 50 // in thousandths; a window of such slots does not overflow

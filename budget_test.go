@@ -3,6 +3,7 @@ package retry_test
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -272,6 +273,7 @@ func TestBudgetsConcurrently(t *testing.T) {
 		"TokenBudget":    {&retry.TokenBudget{Capacity: 1000, Costs: retry.TokenCosts{Transient: 1}}, 1000, 1000},
 		"ThrottleBudget": {&retry.ThrottleBudget{MaxTokens: 1000}, 499, 499},
 		"RatioBudget":    {&retry.RatioBudget{Floor: 100, Clock: clock}, 1000, 1000},
+		"InvitedBudget":  {&retry.InvitedBudget{Budget: retry.FleetBudget()}, 1, 1},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -414,4 +416,89 @@ func TestPermanentFailureRefunds(t *testing.T) {
 		require.Equal(t, 2, calls)
 		require.Equal(t, statusedError(404), err)
 	}
+}
+
+func TestInvitedBudget(t *testing.T) {
+	type step struct {
+		do      string // failure (without a hint), hint, success, permanent; with a number: that often
+		times   int
+		allowed bool    // the retry
+		balance float64 // of the Budget
+	}
+	for _, test := range []struct {
+		name    string
+		trusted bool
+		number  int // of the failed attempts
+		steps   []step
+	}{
+		{"hints are free", false, 1, []step{{"hint", 1000, true, 500}}},
+		{"up to the third retry", false, 3, []step{{"hint", 1000, true, 500}}},
+		{"the fourth is not", false, 4, []step{{"hint", 1, true, 495}, {"hint", 99, true, 0}, {"hint", 1, false, 0}}},
+		{"a failure without a hint outweighs ten", false, 1, []step{
+			{"failure", 1, true, 486}, {"hint", 9, true, 441}, {"hint", 1, true, 441},
+		}},
+		{"successes count like hints", false, 1, []step{{"failure", 1, true, 486}, {"success", 9, true, 495}, {"hint", 1, true, 495}}},
+		{"permanent failures, too", false, 1, []step{{"failure", 1, true, 486}, {"permanent", 9, true, 495}, {"hint", 1, true, 495}}},
+		{"at most a hundred are ahead", false, 1, []step{
+			{"success", 1000, true, 500}, {"failure", 10, true, 360}, {"hint", 1, true, 360},
+			{"success", 1000, true, 500}, {"failure", 11, true, 346}, {"hint", 1, true, 341},
+		}},
+		{"at most a thousand are to be made up", false, 1, []step{
+			{"failure", 1000, false, 10}, {"success", 999, true, 500}, {"hint", 1, true, 500},
+		}},
+		{"trusted", true, 1, []step{{"failure", 35, true, 10}, {"hint", 1000, true, 10}, {"failure", 1, false, 10}}},
+		{"trusted, the fourth", true, 4, []step{{"hint", 1, true, 495}}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			budget := &retry.InvitedBudget{Budget: &retry.TokenBudget{}, Trusted: test.trusted}
+			for i, step := range test.steps {
+				allowed := true
+				for range step.times {
+					failed := retry.Attempt{Number: test.number, Verdict: retry.Verdict{Class: retry.ClassTransient}}
+					switch step.do {
+					case "hint":
+						failed.Class, failed.Hint = retry.ClassThrottled, time.Second
+						allowed = budget.TryWithdraw(failed)
+					case "failure":
+						allowed = budget.TryWithdraw(failed)
+					case "success":
+						budget.Deposit(retry.Attempt{}, nil)
+					default:
+						budget.Deposit(retry.Attempt{}, errors.New("not found"))
+					}
+				}
+				assert.Equal(t, step.allowed, allowed, "step %d", i+1)
+				assert.Equal(t, step.balance, budget.Balance(), "step %d", i+1)
+			}
+		})
+	}
+}
+
+// TestInvitedBudgetRefund: a free retry refunds nothing, one that was paid for does.
+func TestInvitedBudgetRefund(t *testing.T) {
+	tokens := &retry.TokenBudget{Deficit: 100}
+	budget := &retry.InvitedBudget{Budget: tokens}
+	invited := retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassThrottled, Hint: time.Second}}
+	require.True(t, budget.TryWithdraw(invited))
+	budget.Deposit(invited, nil)
+	assert.Equal(t, 401., tokens.Balance())
+	for range 4 { // trust is above 0
+		require.True(t, budget.TryWithdraw(retry.Attempt{Number: 1}))
+	}
+	require.True(t, budget.TryWithdraw(invited))
+	assert.Equal(t, 401-4*14-5., tokens.Balance())
+	budget.Deposit(invited, nil)
+	assert.Equal(t, 401-4*14., tokens.Balance())
+}
+
+// TestInvitedBudgetWithout: without a Budget, all retries are allowed, and the balance is
+// infinite.
+func TestInvitedBudgetWithout(t *testing.T) {
+	var budget retry.InvitedBudget
+	assert.True(t, budget.TryWithdraw(retry.Attempt{Number: 1}))
+	budget.Deposit(retry.Attempt{}, nil)
+	assert.Equal(t, math.Inf(1), budget.Balance())
+	require.NoError(t, retry.Policy{Budget: &budget}.Validate())
+	budget.Budget = &retry.TokenBudget{Capacity: -1}
+	assert.ErrorContains(t, retry.Policy{Budget: &budget}.Validate(), "Capacity")
 }
