@@ -16,13 +16,13 @@ import (
 // retries of the others. A host is a name and a port: https and http URLs with the same
 // name have separate Budgets, unless they specify the same port.
 //
-// The zero value creates a default [retry.TokenBudget] for each host. Several
-// Transports may share a PerHost by pointer. It must not be copied or changed once it
+// The zero value creates a [retry.InvitedBudget] around a default [retry.TokenBudget] for
+// each host. Several Transports may share a PerHost by pointer. It must not be copied or changed once it
 // is in use.
 type PerHost struct {
 	// New returns the Budget for a new host, given as name:port, or nil for no limit on
 	// retries. It must not use the PerHost. If New is nil, each host gets a new
-	// TokenBudget.
+	// InvitedBudget around a TokenBudget.
 	New func(host string) retry.Budget
 
 	// MaxHosts is the maximum number of Budgets. Beyond that, the least recently used
@@ -86,7 +86,7 @@ func (p *PerHost) host(u *url.URL) *host {
 	}
 	h := &host{authority: key}
 	if p.New == nil {
-		h.budget = &retry.TokenBudget{}
+		h.budget = &retry.InvitedBudget{Budget: &retry.TokenBudget{}}
 	} else {
 		h.budget = p.New(h.String())
 	}

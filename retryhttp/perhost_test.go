@@ -3,9 +3,13 @@ package retryhttp_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -153,5 +157,48 @@ func TestDefaultBudget(t *testing.T) {
 		if tt.name != "another Budget" {
 			assert.Len(t, base.requests, tt.sent+3, "%s: another host", tt.name)
 		}
+	}
+}
+
+// TestRateLimit: with the default budget, the calls of a client survive a rate limit, and
+// a host that fails without a hint gets few retries.
+func TestRateLimit(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		after    string // Retry-After
+		good     int    // calls
+		requests int
+	}{
+		{"429 with a hint", "2", 900, 1800},
+		{"429 without a hint", "", 0, 900 + 500/5},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				var requests, good atomic.Int64
+				client := &http.Client{Transport: &retryhttp.Transport{Base: roundTripper(func(req *http.Request) (*http.Response, error) {
+					requests.Add(1)
+					resp := &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody, Request: req}
+					if tt.after == "" || time.Since(start) < 2*time.Second {
+						resp.StatusCode = 429
+						resp.Header.Set("Retry-After", tt.after)
+					}
+					return resp, nil
+				})}}
+				var calls sync.WaitGroup
+				for range 900 {
+					time.Sleep(time.Second / 900)
+					calls.Go(func() {
+						resp, err := client.Get("http://host")
+						if assert.NoError(t, err) && resp.StatusCode == 200 {
+							good.Add(1)
+						}
+					})
+				}
+				calls.Wait()
+				assert.EqualValues(t, tt.good, good.Load())
+				assert.EqualValues(t, tt.requests, requests.Load())
+			})
+		})
 	}
 }

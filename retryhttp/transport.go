@@ -116,10 +116,12 @@ type Transport struct {
 	TimeoutHeader string
 
 	// PerHost replaces the Policy's Budget with a separate Budget for each host. If
-	// both are nil, the Transport uses a PerHost of its own, with a [retry.TokenBudget]
-	// for each host: a host that fails gets about 35 retries, and then none until it
-	// succeeds again. For no Budget at all, set PerHost to [Unbudgeted](), or the Policy's
-	// text to budget=ratio(floor=1000000).
+	// both are nil, the Transport uses a PerHost of its own, with a [retry.InvitedBudget]
+	// for each host. A host that fails gets about 35 retries, and then none until it
+	// succeeds again, but a rate limit (429 with Retry-After) costs none of them, as long
+	// as the host does not also fail without a hint; docs/overload.md has measurements.
+	// For no Budget at all, set PerHost to [Unbudgeted](), or the Policy's text to
+	// budget=ratio(floor=1000000).
 	PerHost *PerHost
 
 	// Hedge sends a second copy of a request whose response takes too long, if the request
