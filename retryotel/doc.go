@@ -27,10 +27,13 @@
 //	retry.attempts  counter    attempts, by retry.outcome: success or the class of the failure
 //	retry.delay     histogram  seconds waited before a retry; its bounds go from 1 ms to 5 min
 //	retry.give_ups  counter    calls that failed, by retry.reason
+//	retry.saved     counter    calls that succeeded because of a retry
 //	retry.copies    counter    copies of slow calls, by retry.copy.event: started, won or
 //	                           refused; see Instrumentation.InstrumentHedge
 //
-// All metrics have the attribute retry.operation. The values of retry.reason are those
+// Instrumentation.ObserveBudget adds the gauge retry.budget.balance.
+//
+// These metrics have the attribute retry.operation. The values of retry.reason are those
 // returned by [retry.Error.ReasonLabel]. Failed attempts and calls have the attribute
 // error.type. docs/telemetry.md in the repository has alert rules.
 //

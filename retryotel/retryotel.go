@@ -78,6 +78,7 @@ type recorder struct {
 	attempts  metric.Int64Counter
 	delay     metric.Float64Histogram
 	giveUps   metric.Int64Counter
+	saved     metric.Int64Counter
 	operation attribute.KeyValue
 	plain     metric.MeasurementOption // retry.operation alone
 	succeeded metric.MeasurementOption // and retry.outcome
@@ -104,6 +105,10 @@ func newRecorder(i Instrumentation, operation string) *recorder {
 	}
 	if r.giveUps, err = meter.Int64Counter("retry.give_ups", metric.WithUnit("{call}"),
 		metric.WithDescription("Calls that ended without success.")); err != nil {
+		otel.Handle(err)
+	}
+	if r.saved, err = meter.Int64Counter("retry.saved", metric.WithUnit("{call}"),
+		metric.WithDescription("Calls that succeeded because of a retry.")); err != nil {
 		otel.Handle(err)
 	}
 	return r
@@ -143,6 +148,9 @@ func (r *recorder) onAttempt(ctx context.Context, a retry.Attempt) (context.Cont
 			measured = r.with(attribute.String("retry.outcome", class), kind)
 		}
 		r.attempts.Add(inner, 1, measured)
+		if a.Err == nil && a.Number > 1 {
+			r.saved.Add(inner, 1, r.plain)
+		}
 		span.End()
 	}
 }

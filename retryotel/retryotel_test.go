@@ -143,6 +143,7 @@ func TestMetrics(t *testing.T) {
 	require.NoError(t, retry.Do(t.Context(), policy, retrytest.Script().Run))
 	metrics := tel.metrics(t)
 	assert.Equal(t, map[string]int64{"success": 2, "transient": 1, "throttled": 1}, counts(t, metrics["retry.attempts"], "retry.outcome"))
+	assert.Equal(t, map[string]int64{"fetch page": 1}, counts(t, metrics["retry.saved"], "retry.operation"))
 	delays := metrics["retry.delay"].(metricdata.Histogram[float64]).DataPoints
 	require.Len(t, delays, 1)
 	assert.EqualValues(t, 2, delays[0].Count)

@@ -1,0 +1,40 @@
+package retryotel
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/gobackoff/retry"
+)
+
+// ObserveBudget reports what is left in a budget, such as that of a host in a PerHost of
+// package retryhttp, as the gauge retry.budget.balance with the attribute retry.budget. An
+// infinite balance is not reported. It uses the MeterProvider of i. Unregister the result
+// when the budget is no longer used.
+func (i Instrumentation) ObserveBudget(budget retry.Budget, name string) (metric.Registration, error) {
+	balancer, ok := budget.(retry.Balancer)
+	if !ok {
+		return nil, errors.New("retryotel: a budget without the method Balance")
+	}
+	if i.MeterProvider == nil {
+		i.MeterProvider = otel.GetMeterProvider()
+	}
+	meter := i.meter()
+	balance, err := meter.Float64ObservableGauge("retry.budget.balance",
+		metric.WithDescription("Tokens left in the budget, or retries that it allows now."))
+	if err != nil {
+		return nil, err
+	}
+	attributes := metric.WithAttributeSet(attribute.NewSet(attribute.String("retry.budget", name)))
+	return meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		if b := balancer.Balance(); !math.IsInf(b, 0) {
+			o.ObserveFloat64(balance, b, attributes)
+		}
+		return nil
+	}, balance)
+}

@@ -1,0 +1,51 @@
+package retryotel_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	sdk "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryotel"
+)
+
+type opaque struct{ retry.Budget }
+
+func TestObserveBudget(t *testing.T) {
+	reader := sdk.NewManualReader()
+	i := retryotel.Instrumentation{MeterProvider: sdk.NewMeterProvider(sdk.WithReader(reader))}
+	balances := func() map[string]float64 {
+		var data metricdata.ResourceMetrics
+		require.NoError(t, reader.Collect(t.Context(), &data))
+		found := map[string]float64{}
+		for _, scope := range data.ScopeMetrics {
+			for _, m := range scope.Metrics {
+				assert.Equal(t, "retry.budget.balance", m.Name)
+				for _, p := range m.Data.(metricdata.Gauge[float64]).DataPoints {
+					name, _ := p.Attributes.Value("retry.budget")
+					found[name.AsString()] = p.Value
+				}
+			}
+		}
+		return found
+	}
+	a := &retry.InvitedBudget{Budget: &retry.TokenBudget{}}
+	first, err := i.ObserveBudget(a, "a:443")
+	require.NoError(t, err)
+	_, err = i.ObserveBudget(&retry.TokenBudget{Capacity: 7}, "b:443")
+	require.NoError(t, err)
+	_, err = i.ObserveBudget(new(retry.InvitedBudget), "no bound")
+	require.NoError(t, err)
+	assert.Equal(t, map[string]float64{"a:443": 500, "b:443": 7}, balances())
+	a.TryWithdraw(retry.Attempt{Number: 1})
+	a.TryWithdraw(retry.Attempt{Number: 1, Verdict: retry.Verdict{Hint: time.Second}})
+	assert.Equal(t, map[string]float64{"a:443": 472, "b:443": 7}, balances())
+	require.NoError(t, first.Unregister())
+	assert.Equal(t, map[string]float64{"b:443": 7}, balances())
+	_, err = i.ObserveBudget(opaque{a}, "opaque")
+	assert.Error(t, err)
+}
