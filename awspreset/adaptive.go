@@ -25,7 +25,10 @@ import (
 // throttling ([retry.ClassThrottled]), such as a table or an account's quota. Share
 // one AdaptiveLimiter per resource, by pointer, among all policies and goroutines
 // that call it. If it serves several resources, throttling by one slows down calls to
-// all.
+// all. It harms calls to a resource whose refusals do not prove one shared limit: in
+// simulations, 3 % of the calls succeeded at 1.4 times the rate of a token bucket (76 %
+// without it), 25 to 40 % around a stall of a server with an admit.Gate (87 %), and 40 to
+// 52 % if 1 % of the calls were throttled with a wrong hint (99 %).
 //
 // The zero value is ready to use and follows the SDKs' common description as of
 // November 2026. Callers are served in order of arrival; a waiting caller may take up
