@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/unusable"
 	"github.com/gobackoff/retry/retryhedge"
 )
 
@@ -48,7 +49,7 @@ type Client struct {
 // those in earlier options see the call once.
 func (c Client) DialOptions() []grpc.DialOption {
 	c.Policy = withClassifier(c.Policy)
-	conn := &connection{Client: c, repeatable: map[string]bool{}}
+	conn := &connection{Client: c, repeatable: map[string]bool{}, fault: unusable.Check(c.Policy)}
 	for _, name := range c.Repeatable {
 		if _, err := methodNames([]string{name}); err != nil {
 			conn.fault = fmt.Errorf("retrygrpc: %w Client.Repeatable: %w", retry.ErrInvalid, err)
@@ -69,7 +70,7 @@ func DialOptions(p retry.Policy) []grpc.DialOption { return Client{Policy: p}.Di
 type connection struct {
 	Client
 	repeatable map[string]bool // the names in Client.Repeatable
-	fault      error           // of Client.Repeatable
+	fault      error           // of Client.Policy or Client.Repeatable
 	strays     atomic.Int64    // HTTP/2 streams without an attempt
 }
 

@@ -86,6 +86,14 @@ func TestRepeatable(t *testing.T) {
 	}
 }
 
+// TestUnusablePolicy: a client whose policy would panic at the first failure makes no calls.
+func TestUnusablePolicy(t *testing.T) {
+	conn := connect(t, "localhost:1", retrygrpc.DialOptions(retry.Policy{Budget: (*retry.TokenBudget)(nil)})...)
+	err := conn.Invoke(t.Context(), "/a/b", &pb.Empty{}, &pb.Empty{})
+	assert.ErrorIs(t, err, retry.ErrInvalid)
+	assert.ErrorContains(t, err, "Budget is a nil *retry.TokenBudget")
+}
+
 // TestRepeatableInvalid: a client with a malformed name makes no calls.
 func TestRepeatableInvalid(t *testing.T) {
 	conn := connect(t, "localhost:1", retrygrpc.Client{Repeatable: []string{"a/b/c"}}.DialOptions()...)

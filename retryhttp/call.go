@@ -43,6 +43,7 @@ type call struct {
 	err       error
 	cause     error   // for the Classifier
 	meaning   meaning // of err
+	missing   string  // what keeps the request from being repeated
 }
 
 // settings are shared by the calls for one request: see call.again and call.another.
@@ -285,15 +286,20 @@ func (c *call) judge(gaveUp bool) error {
 func (c *call) unlessUnrepeatable(err error, harmless bool) error {
 	switch {
 	case !harmless:
+		c.missing = "no Idempotency-Key"
 		return retry.Unrepeatable(err)
 	case !c.resendable():
-		return retry.Unrepeatable(fmt.Errorf("%w (the request has no GetBody to resend its body)", err))
+		c.missing = "the request has no GetBody to resend its body"
+		return retry.Unrepeatable(fmt.Errorf("%w (%s)", err, c.missing))
 	}
 	return err
 }
 
 func (c *call) result(err error) (*http.Response, error) {
 	if err == nil || c.response != nil && c.failed.body != nil && !errors.Is(err, c.Context.Err()) {
+		if e, ok := err.(*retry.Error); ok {
+			c.latest.gaveUp = &gaveUp{e.Attempts, e.Reason, c.missing}
+		}
 		return c.response, nil
 	}
 	c.abandon()

@@ -46,6 +46,7 @@ type exchange struct {
 	number    int
 	request   http.Request // its context is the exchange
 	ambiguous bool         // an earlier exchange may have been executed
+	gaveUp    *gaveUp      // why the call returns the response, if it would have been retried
 
 	empty   bool // the request has no body
 	watched bool // the trace matters

@@ -2,6 +2,7 @@ package retryhttp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -22,8 +23,27 @@ type StatusError struct {
 	// read or close the Body, which belongs to the caller if no attempt follows.
 	Response *http.Response
 
-	after time.Duration
-	body  io.ReadCloser // closed before a retry; nil: already closed, or not the Transport's to close
+	after  time.Duration
+	body   io.ReadCloser // closed before a retry; nil: already closed, or not the Transport's to close
+	gaveUp *gaveUp       // nil: the call has not ended, or would not have retried
+}
+
+// gaveUp says why a Transport did not retry after a response.
+type gaveUp struct {
+	attempts int
+	reason   error
+	missing  string // for retry.ErrUnrepeatable
+}
+
+func (g *gaveUp) String() string {
+	attempts, reason := "attempts", g.reason.Error()
+	if g.attempts == 1 {
+		attempts = "attempt"
+	}
+	if g.reason == retry.ErrUnrepeatable {
+		reason += ": " + g.missing
+	}
+	return fmt.Sprintf("gave up after %d %s (%s)", g.attempts, attempts, reason)
 }
 
 // CheckStatus returns nil if the status of resp is below 400, and otherwise an error
@@ -31,16 +51,19 @@ type StatusError struct {
 // response overrides its status for [retry.DefaultClassifier], for example with an
 // X-Should-Retry or Stripe-Should-Retry header, or with a 403 that means throttling.
 // The error for a [Transport]'s response is permanent, because the Transport has
-// already retried. CheckStatus does not touch the Body.
+// already retried; its text says why the Transport gave up, and it matches that reason,
+// such as [retry.ErrBudget]. CheckStatus does not touch the Body.
 func CheckStatus(resp *http.Response) error {
 	if resp.StatusCode < 400 {
 		return nil
 	}
-	err := newStatusError(resp, time.Now()).verdict()
-	if exchangeBehind(resp) != nil {
-		return retry.Permanent(err)
+	e := newStatusError(resp, time.Now())
+	x := exchangeBehind(resp)
+	if x == nil {
+		return e.verdict()
 	}
-	return err
+	e.gaveUp = x.gaveUp
+	return retry.Permanent(e.verdict())
 }
 
 func newStatusError(resp *http.Response, now time.Time) *StatusError {
@@ -53,7 +76,16 @@ func (e *StatusError) Error() string {
 	if e.Response.StatusCode == http.StatusPreconditionFailed && Ambiguous(e.Response) {
 		text += " (an earlier attempt may have succeeded)"
 	}
+	if e.gaveUp != nil {
+		text += "; " + e.gaveUp.String()
+	}
 	return text
+}
+
+// Is reports whether target is the reason for which a [Transport] gave up, if e is the error
+// of [CheckStatus] for its response.
+func (e *StatusError) Is(target error) bool {
+	return e.gaveUp != nil && errors.Is(e.gaveUp.reason, target)
 }
 
 // HTTPStatusCode returns the status.

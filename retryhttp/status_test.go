@@ -367,3 +367,43 @@ func TestCheckConnect(t *testing.T) {
 		proxy.Close()
 	}
 }
+
+// TestCheckStatusSaysWhy: the error for the response of a Transport that gave up has the
+// reason, as that of retry.Do has.
+func TestCheckStatusSaysWhy(t *testing.T) {
+	unavailable := func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusServiceUnavailable, Body: http.NoBody}, nil
+	}
+	once := func(method string) *http.Request {
+		req := request(t, method, "content")
+		req.GetBody = nil
+		return req
+	}
+	budget := &retry.TokenBudget{Capacity: 28}
+	for want, tt := range map[string]struct {
+		policy retry.Policy
+		req    *http.Request
+		reason error
+	}{
+		"503 Service Unavailable; gave up after 3 attempts (all attempts used)": {
+			retry.Policy{}, request(t, "GET", ""), retry.ErrMaxAttempts,
+		},
+		"503 Service Unavailable; gave up after 3 attempts (client-side retry budget used up)": {
+			retry.Policy{MaxAttempts: 36, Budget: budget}, request(t, "GET", ""), retry.ErrBudget,
+		},
+		"503 Service Unavailable; gave up after 1 attempt (not safe to repeat: no Idempotency-Key)": {
+			retry.Policy{}, request(t, "POST", "content"), retry.ErrUnrepeatable,
+		},
+		"503 Service Unavailable; gave up after 1 attempt (not safe to repeat: the request has no GetBody to resend its body)": {
+			retry.Policy{}, once("PUT"), retry.ErrUnrepeatable,
+		},
+	} {
+		tt.policy.Backoff = retry.NoDelay{}
+		resp, err := (&retryhttp.Transport{Base: roundTripper(unavailable), Policy: tt.policy}).RoundTrip(tt.req)
+		require.NoError(t, err)
+		err = retryhttp.CheckStatus(resp)
+		assert.EqualError(t, err, want)
+		assert.ErrorIs(t, err, tt.reason)
+		assert.Equal(t, retry.ClassPermanent, retry.Policy{}.Classify(err).Class)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/unusable"
 	"github.com/gobackoff/retry/retryhedge"
 )
 
@@ -140,6 +141,9 @@ type Transport struct {
 	// so that attempts do not multiply. Switch off one of the two: docs/http.md says how.
 	OnOuterRetry func(client string, req *http.Request)
 
+	checked  sync.Once
+	unusable error // of Policy
+
 	hosts PerHost  // what is known about each host, and its Budget if there is no other
 	outer sync.Map // kinds of clients passed to OnOuterRetry
 }
@@ -190,6 +194,10 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			c.abandon()
 		}
 	}()
+	t.checked.Do(func() { t.unusable = unusable.Check(t.Policy) })
+	if t.unusable != nil {
+		return nil, t.unusable
+	}
 	err := retry.Do(c, c.policy, c.attempt)
 	returned = true
 	return c.result(err)

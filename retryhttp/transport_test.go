@@ -190,3 +190,21 @@ func TestCancelEndsWait(t *testing.T) {
 		}
 	})
 }
+
+// TestUnusablePolicy: what would panic at the first failure is refused before anything is
+// sent; what merely seems wrong is not.
+func TestUnusablePolicy(t *testing.T) {
+	sent := 0
+	base := roundTripper(func(*http.Request) (*http.Response, error) {
+		sent++
+		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
+	})
+	resp, err := (&retryhttp.Transport{Base: base, Policy: retry.Policy{Budget: (*retry.TokenBudget)(nil)}}).RoundTrip(request(t, "GET", ""))
+	assert.Nil(t, resp)
+	assert.ErrorIs(t, err, retry.ErrInvalid)
+	assert.ErrorContains(t, err, "Budget is a nil *retry.TokenBudget")
+	assert.Zero(t, sent)
+	_, err = (&retryhttp.Transport{Base: base, Policy: retry.Policy{Backoff: retry.FullJitter{Base: 5}}}).RoundTrip(request(t, "GET", ""))
+	assert.NoError(t, err)
+	assert.Equal(t, 1, sent)
+}
