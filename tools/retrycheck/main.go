@@ -3,7 +3,7 @@
 //	go vet -vettool=$(which retrycheck) ./...
 //
 // It also runs by itself, as retrycheck ./..., with the flags of go vet. A flag such as
-// -nested runs that analyzer alone, -sleep=false all but one, and -optional those,
+// -sleep runs that analyzer alone, -sleep=false all but one, and -optional those,
 // too, that are off by default. docs/retrycheck.md describes them.
 package main
 
@@ -18,7 +18,7 @@ import (
 
 func main() {
 	optional := flag.Bool("optional", false, "run the analyzers that are off by default, too")
-	analyzers := checks.Default()
+	analyzers := append(checks.Default(), checks.Compiles)
 	for _, a := range checks.Optional() {
 		analyzers = append(analyzers, onDemand(a, optional))
 	}

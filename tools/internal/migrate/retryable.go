@@ -12,7 +12,7 @@ func retryable() *library {
 	return &library{
 		path: path(`github\.com/hashicorp/go-retryablehttp`),
 		site: func(_ *rewriter, _ *ast.CallExpr, f *types.Func) *site {
-			if !slices.Contains([]string{"NewClient", "StandardClient", "Do", "Get", "Head", "Post", "PostForm"}, f.Name()) {
+			if f.Signature().Recv() != nil || !slices.Contains([]string{"NewClient", "Get", "Head", "Post", "PostForm"}, f.Name()) {
 				return nil
 			}
 			s := &site{name: "retryablehttp." + f.Name()}

@@ -3,6 +3,7 @@
 package checks
 
 import (
+	"fmt"
 	"go/ast"
 	"strings"
 
@@ -14,12 +15,26 @@ const page = "https://github.com/gobackoff/retry/blob/main/docs/retrycheck.md"
 
 // Default returns the analyzers that are on by default.
 func Default() []*analysis.Analyzer {
-	return []*analysis.Analyzer{Body, Budget, Compare, Dropped, Invalid, NoFail, OpContext, Sleep, Transaction, Unit}
+	return []*analysis.Analyzer{Body, Budget, Compare, Dropped, Invalid, NoFail, OpContext, Response, Sleep, Transaction, Unit}
 }
 
 // Optional returns the analyzers whose findings are often intended.
 func Optional() []*analysis.Analyzer {
-	return []*analysis.Analyzer{Nested, Unbounded}
+	return []*analysis.Analyzer{Unbounded}
+}
+
+// Compiles reports that a package does not compile, once instead of once for each analyzer,
+// which then do nothing.
+var Compiles = &analysis.Analyzer{
+	Name: "compiles",
+	Doc:  "report packages that do not compile",
+	Run: func(p *analysis.Pass) (any, error) {
+		if len(p.TypeErrors) > 0 {
+			return nil, fmt.Errorf("%s is not checked, because it does not compile", p.Pkg.Path())
+		}
+		return nil, nil
+	},
+	RunDespiteErrors: true,
 }
 
 type pass struct {
@@ -34,11 +49,12 @@ func analyzer(name, doc string, run func(*pass)) *analysis.Analyzer {
 		URL:      page + "#" + name,
 		Requires: []*analysis.Analyzer{index},
 		Run: func(p *analysis.Pass) (any, error) {
-			if p.Pkg.Path() != ours { // which has tables of zero values, for example
-				run(&pass{p, p.ResultOf[index].(*indexed)})
+			if x := p.ResultOf[index].(*indexed); x != nil && p.Pkg.Path() != ours { // which has tables of zero values, for example
+				run(&pass{p, x})
 			}
 			return nil, nil
 		},
+		RunDespiteErrors: true, // see Compiles
 	}
 }
 

@@ -83,11 +83,15 @@ type indexed struct {
 }
 
 var index = &analysis.Analyzer{
-	Name:       "retryindex",
-	Doc:        "find calls and the uses of variables",
-	Requires:   []*analysis.Analyzer{inspect.Analyzer},
-	ResultType: reflect.TypeFor[*indexed](),
+	Name:             "retryindex",
+	Doc:              "find calls and the uses of variables",
+	Requires:         []*analysis.Analyzer{inspect.Analyzer},
+	ResultType:       reflect.TypeFor[*indexed](),
+	RunDespiteErrors: true,
 	Run: func(p *analysis.Pass) (any, error) {
+		if len(p.TypeErrors) > 0 {
+			return (*indexed)(nil), nil
+		}
 		x := &indexed{
 			root: p.ResultOf[inspect.Analyzer].(*inspector.Inspector).Root(),
 			info: p.TypesInfo,

@@ -140,41 +140,6 @@ func (p *pass) reportEnds(call *call) {
 	}
 }
 
-// retrying has the types whose methods retry by themselves.
-var retrying = names(`github\.com/aws/aws-sdk-go(-v2)?/service/[a-z0-9]+(/[a-z0-9]+iface)?\.[A-Za-z0-9]+`,
-	`github\.com/hashicorp/go-retryablehttp\.Client`,
-	`github\.com/hashicorp/vault/api\.(Client|Logical|KVv1|KVv2|Auth|Sys|TokenAuth)`,
-	`github\.com/hashicorp/go-tfe\.[A-Za-z]+`,
-	`gitlab\.com/gitlab-org/api/client-go\.[A-Za-z]+(Service|Interface)`,
-	`cloud\.google\.com/go/[a-z0-9/]+\.[A-Za-z]*(Client|Handle)`,
-	`github\.com/Azure/azure-sdk-for-go/sdk/[a-z0-9/]+\.[A-Za-z]*Client`,
-	`github\.com/(openai/openai-go|anthropics/anthropic-sdk-go)(/[a-z]+)?\.[A-Za-z]+Service`,
-	`github\.com/stripe/stripe-go/[a-z/]+\.Client`,
-	`github\.com/redis/go-redis\.(Client|ClusterClient|UniversalClient|Cmdable)`,
-	`github\.com/digitalocean/godo\.[A-Za-z]+Service`)
-
-// Nested reports retries around calls that already retry, so that attempts multiply.
-var Nested = analyzer("nested", "report retries around clients that retry by themselves", func(p *pass) {
-	for _, outer := range p.operations {
-		if !retriers.MatchString(outer.name) {
-			continue
-		}
-		for _, c := range p.calls {
-			if !outer.op.Contains(c.Cursor) {
-				continue
-			}
-			what := c.name
-			if sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr); ok && !retriers.MatchString(what) {
-				what = typeName(p.info.TypeOf(sel.X))
-			}
-			if retriers.MatchString(what) || retrying.MatchString(what) {
-				p.report(c.Cursor, "%s already retries: %s around it multiplies the attempts (turn off one of the two)", shortName(what), shortName(outer.name))
-				break
-			}
-		}
-	}
-})
-
 // bodies has functions that send a request or make one, and the position of the argument
 // that is the request or its body.
 var bodies = map[string]int{

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
+	"golang.org/x/tools/go/types/typeutil"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryconfig"
@@ -158,12 +159,26 @@ var Budget = analyzer("budget", "report budgets and limiters that are made for o
 		}
 		arg := p.destination(c)
 		for _, call := range p.loops {
-			if call.policy.Valid() && call.policy == arg {
+			if call.policy.Valid() && (call.policy == arg || p.returned(arg, call)) {
 				p.report(c, "%s is made for each call of %s, so it bounds nothing: make it once and share it", what+shortName(name), shortName(call.name))
 			}
 		}
 	}
 })
+
+// returned reports whether c is what a function returns that is called for the policy of a call
+// of Do, other than in main.
+func (p *pass) returned(c inspector.Cursor, call *call) bool {
+	fn, ok := block(c).Node().(*ast.FuncDecl)
+	if _, returns := c.Parent().Node().(*ast.ReturnStmt); !returns || !ok {
+		return false
+	}
+	if in, ok := block(call.Cursor).Node().(*ast.FuncDecl); ok && in.Recv == nil && in.Name.Name == "main" {
+		return false
+	}
+	made, ok := call.policy.Node().(*ast.CallExpr)
+	return ok && typeutil.Callee(p.info, made) == p.info.Defs[fn.Name]
+}
 
 // parts are the edges from a value to what it is a part of, or what a method makes of it.
 var parts = map[edge.Kind]bool{edge.CompositeLit_Elts: true, edge.KeyValueExpr_Value: true, edge.UnaryExpr_X: true,

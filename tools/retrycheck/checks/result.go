@@ -30,11 +30,42 @@ var Dropped = analyzer("dropped", "report unused results of Permanent(err), poli
 			p.report(call.Cursor, "%s has no effect unless its result is used", shortName(call.name))
 		case pure.MatchString(call.name) && p.formats(call.Parent()):
 			p.report(call.Cursor, "%s has no effect unless the format wraps its result with %%w", shortName(call.name))
-		case statement && call.policy.Valid():
+		case call.name == "fmt.Errorf" && p.formats(call.Cursor):
+			for i, arg := range call.Args {
+				if name := p.latest(call.ChildAt(edge.CallExpr_Args, i)); pure.MatchString(name) {
+					p.report(call.ChildAt(edge.CallExpr_Args, i), "%s is marked by %s, which has no effect unless the format wraps it with %%w", types.ExprString(arg), shortName(name))
+				}
+			}
+		case statement && (call.policy.Valid() || retriers.MatchString(call.name) && call.ParentEdgeKind() == edge.ExprStmt_X):
 			p.report(call.Cursor, "the error of %s is not used, so a final failure goes unnoticed", shortName(call.name))
 		}
 	}
 })
+
+// latest returns the name of the function whose result a variable has at c, if the statement
+// that sets it is before c, in a block around it.
+func (p *pass) latest(c inspector.Cursor) string {
+	id, ok := c.Node().(*ast.Ident)
+	if !ok {
+		return ""
+	}
+	var last inspector.Cursor
+	for _, set := range p.vars[p.info.ObjectOf(id)].sets {
+		if set.Node().Pos() < id.Pos() && (!last.Valid() || last.Node().Pos() < set.Node().Pos()) {
+			last = set
+		}
+	}
+	if !last.Valid() {
+		return ""
+	}
+	if in := around(last, (*ast.BlockStmt)(nil), (*ast.CaseClause)(nil)); in == p.root || !in.Contains(c) {
+		return ""
+	}
+	if value := valueSet(last); value.Valid() {
+		return p.callee(value.Node())
+	}
+	return ""
+}
 
 // formats reports whether c is a call of fmt.Errorf that wraps nothing.
 func (p *pass) formats(c inspector.Cursor) bool {
@@ -49,11 +80,22 @@ var reasons = names(ours + `\.Err(MaxAttempts|MaxElapsed|Budget|Hint|Unrepeatabl
 
 // Compare reports comparisons that are always false, because Do returns a *retry.Error
 // that matches the reason, not the reason itself. A hook's e.Reason may be equal to it.
-var Compare = analyzer("compare", "report reasons for giving up that are compared with == instead of errors.Is", func(p *pass) {
+var Compare = analyzer("compare", "report reasons for giving up that are compared with == or switch instead of errors.Is", func(p *pass) {
 	for c := range p.root.Preorder((*ast.SelectorExpr)(nil)) {
 		reason := p.info.Uses[c.Node().(*ast.SelectorExpr).Sel]
-		comparison, ok := c.Parent().Node().(*ast.BinaryExpr)
-		if ok && reasons.MatchString(objectName(reason)) && !strings.Contains(types.ExprString(comparison), ".Reason") {
+		if !reasons.MatchString(objectName(reason)) {
+			continue
+		}
+		var compared ast.Expr
+		switch n := c.Parent().Node().(type) {
+		case *ast.BinaryExpr:
+			compared = n
+		case *ast.CaseClause: // in a switch statement's body
+			if s, ok := c.Parent().Parent().Parent().Node().(*ast.SwitchStmt); ok {
+				compared = s.Tag
+			}
+		}
+		if compared != nil && !strings.Contains(types.ExprString(compared), ".Reason") {
 			p.report(c, "Do returns an error that matches retry.%[1]s but is not equal to it: use errors.Is(err, retry.%[1]s)", reason.Name())
 		}
 	}

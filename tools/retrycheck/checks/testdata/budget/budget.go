@@ -74,3 +74,22 @@ func main() {
 	p := retry.Policy{Budget: &retry.TokenBudget{}}
 	_ = retry.Do(context.Background(), p, op)
 }
+
+func newPolicy() retry.Policy {
+	return retry.Policy{Budget: &retry.TokenBudget{}} // want `retry.TokenBudget is made for each call of retry.Do`
+}
+
+func helped(ctx context.Context) error { return retry.Do(ctx, newPolicy(), op) }
+
+func (c *client) limits() retry.Policy {
+	p := retry.Policy{Budget: retry.FleetBudget()} // want `the result of retry.FleetBudget is made for each call`
+	return p
+}
+
+func (c *client) helped(ctx context.Context) error { return retry.Do(ctx, c.limits(), op) }
+
+func newShared() retry.Policy { return retry.Policy{Budget: &retry.TokenBudget{}} }
+
+var made = newShared()
+
+func usesShared(ctx context.Context) error { return retry.Do(ctx, made, op) }

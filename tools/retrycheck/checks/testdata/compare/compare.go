@@ -23,3 +23,22 @@ func matches(ctx context.Context, p retry.Policy, op func(context.Context) error
 	err := retry.Do(ctx, p.With(retry.Hooks{OnGiveUp: reason}), op)
 	return errors.Is(err, retry.ErrMaxAttempts) || err == context.Canceled
 }
+
+func switches(ctx context.Context, p retry.Policy, op func(context.Context) error) int {
+	switch err := retry.Do(ctx, p, op); err {
+	case nil:
+		return 0
+	case context.Canceled, retry.ErrMaxAttempts: // want `use errors.Is\(err, retry.ErrMaxAttempts\)`
+		return 1
+	}
+	hooks := retry.Hooks{OnGiveUp: func(_ context.Context, e *retry.Error) {
+		switch e.Reason {
+		case retry.ErrBudget:
+		}
+	}}
+	switch err := retry.Do(ctx, p.With(hooks), op); {
+	case errors.Is(err, retry.ErrMaxElapsed):
+		return 2
+	}
+	return 3
+}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"net/http"
 	"time"
 
+	avast "github.com/avast/retry-go/v5"
 	"github.com/cenkalti/backoff/v4"
 	"github.com/gobackoff/retry"
 	sethvargo "github.com/sethvargo/go-retry"
@@ -59,4 +61,28 @@ func others(ctx context.Context) error {
 		sethvargo.RetryableError(errGone) // want `go-retry.RetryableError has no effect`
 		return sethvargo.RetryableError(errGone)
 	})
+}
+
+func through(name string, err error) error {
+	if err == nil {
+		err = retry.Permanent(errGone)
+		return fmt.Errorf("reading %s: %s", name, err) // want `err is marked by retry.Permanent, which has no effect unless the format wraps it with %w`
+	}
+	gone := retry.Permanent(err)
+	log.Print(fmt.Errorf("reading: %v", errGone))
+	if name == "" {
+		return fmt.Errorf("reading: %v", gone) // want `gone is marked by retry.Permanent`
+	}
+	if name == "x" {
+		gone = errGone
+		return fmt.Errorf("reading: %v", gone)
+	}
+	return fmt.Errorf("reading %s: %w", name, gone)
+}
+
+func ignored(ctx context.Context, op func() error) {
+	avast.New().Do(op)                        // want `the error of retry-go.Retrier.Do is not used`
+	backoff.Retry(op, &backoff.ZeroBackOff{}) // want `the error of backoff.Retry is not used`
+	go backoff.Retry(op, &backoff.ZeroBackOff{})
+	_ = avast.New().Do(op)
 }

@@ -2,10 +2,12 @@ package body
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
 )
 
 func run(ctx context.Context) error {
@@ -19,6 +21,6 @@ func run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return resp.Body.Close()
+		return errors.Join(retryhttp.CheckStatus(resp), resp.Body.Close())
 	})
 }

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
 )
 
 func run(ctx context.Context, job any) error {
@@ -23,6 +25,6 @@ func run(ctx context.Context, job any) error {
 		if err != nil {
 			return err
 		}
-		return resp.Body.Close()
+		return errors.Join(retryhttp.CheckStatus(resp), resp.Body.Close())
 	})
 }

@@ -1,0 +1,91 @@
+package checks
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/ast/edge"
+	"golang.org/x/tools/go/ast/inspector"
+)
+
+const response = "net/http.Response"
+
+// Response reports operations that make HTTP requests and lose what the response says: its
+// status, or its body, which ends with the attempt.
+var Response = analyzer("response", "report HTTP responses that leave an attempt, or whose status is not looked at", func(p *pass) {
+	for _, call := range p.operations {
+		if !retriers.MatchString(call.name) {
+			continue
+		}
+		results := p.signature(call.op).Results()
+		if call.name == ours+".DoValue" && typeName(results.At(0).Type()) == response {
+			p.report(call.Cursor, "the operation returns a response, whose body ends with the attempt and whose status is no error: read both in the operation, or use retryhttp.Transport")
+			continue
+		}
+		for _, c := range p.calls {
+			if !call.op.Contains(c.Cursor) || block(c.Cursor) != call.op {
+				continue
+			}
+			id, ok := p.received(c.Cursor)
+			if !ok {
+				continue
+			}
+			v := p.info.ObjectOf(id.Node().(*ast.Ident))
+			inside := slices.DeleteFunc(slices.Clone(p.vars[v].uses), func(use inspector.Cursor) bool { return !call.op.Contains(use) })
+			leaves := v.Pos() < call.op.Node().Pos() || v.Pos() >= call.op.Node().End()
+			switch {
+			case leaves && p.timed(call) && !slices.ContainsFunc(inside, p.reads):
+				p.report(c.Cursor, "the body of %s is read after the attempt, whose AttemptTimeout has then canceled it: read it in the operation", v.Name())
+			case !leaves && !slices.ContainsFunc(inside, p.looks):
+				p.report(c.Cursor, "nothing looks at the status of %s, so a 503 is a success: return an error for it, such as retryhttp.CheckStatus(%[1]s)", v.Name())
+			}
+		}
+	}
+})
+
+// received returns the variable that a call's *http.Response is assigned to.
+func (p *pass) received(c inspector.Cursor) (id inspector.Cursor, ok bool) {
+	t := p.info.TypeOf(c.Node().(ast.Expr))
+	if tuple, isTuple := t.(*types.Tuple); isTuple && tuple.Len() > 0 {
+		t = tuple.At(0).Type()
+	}
+	assign, isAssign := c.Parent().Node().(*ast.AssignStmt)
+	if t == nil || typeName(t) != response || !isAssign || len(assign.Rhs) != 1 {
+		return id, false
+	}
+	id = c.Parent().ChildAt(edge.AssignStmt_Lhs, 0)
+	ident, ok := id.Node().(*ast.Ident)
+	return id, ok && ident.Name != "_"
+}
+
+// timed reports whether the policy of a call has an AttemptTimeout, as far as it is in sight.
+func (p *pass) timed(call *call) bool {
+	return call.policy.Valid() && slices.ContainsFunc(p.mentions(call.policy), func(id inspector.Cursor) bool {
+		return id.Node().(*ast.Ident).Name == "AttemptTimeout"
+	})
+}
+
+// field returns the selector of a field or method of a variable at c, and what is done with it.
+func field(c inspector.Cursor) (name string, parent inspector.Cursor) {
+	if sel, ok := c.Parent().Node().(*ast.SelectorExpr); ok {
+		return sel.Sel.Name, c.Parent().Parent()
+	}
+	return "", c.Parent()
+}
+
+// reads reports whether a use of a response may read its body.
+func (p *pass) reads(use inspector.Cursor) bool {
+	name, parent := field(use)
+	sel, closes := parent.Node().(*ast.SelectorExpr)
+	return name == "" && !compares(parent) || name == "Body" && !(closes && sel.Sel.Name == "Close")
+}
+
+// looks reports whether a use of a response may look at its status.
+func (p *pass) looks(use inspector.Cursor) bool {
+	name, parent := field(use)
+	return name == "" && !compares(parent) || strings.HasPrefix(name, "Status") || name == "Write"
+}
+
+func compares(c inspector.Cursor) bool { _, ok := c.Node().(*ast.BinaryExpr); return ok }

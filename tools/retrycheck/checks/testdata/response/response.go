@@ -1,0 +1,107 @@
+package response
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
+)
+
+func returned(ctx context.Context, req *http.Request) (*http.Response, error) {
+	return retry.DoValue(ctx, retry.Policy{}, func(ctx context.Context) (*http.Response, error) { // want `the operation returns a response, whose body ends with the attempt`
+		return http.DefaultClient.Do(req.WithContext(ctx))
+	})
+}
+
+func readLater(ctx context.Context, req *http.Request) ([]byte, error) {
+	var resp *http.Response
+	p := retry.Policy{AttemptTimeout: time.Second}
+	err := retry.Do(ctx, p, func(ctx context.Context) (err error) {
+		resp, err = http.DefaultClient.Do(req.WithContext(ctx)) // want `the body of resp is read after the attempt, whose AttemptTimeout has then canceled it`
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	return io.ReadAll(resp.Body)
+}
+
+func status(ctx context.Context, client *http.Client, req *http.Request) error {
+	return retry.Do(ctx, retry.Policy{}, func(ctx context.Context) error {
+		resp, err := client.Do(req.WithContext(ctx)) // want `nothing looks at the status of resp, so a 503 is a success`
+		if err != nil {
+			return err
+		}
+		return resp.Body.Close()
+	})
+}
+
+func decoded(ctx context.Context, url string, to any) error {
+	return backoff.Retry(func() error {
+		resp, err := http.Get(url) // want `nothing looks at the status of resp`
+		if err != nil || resp == nil {
+			return err
+		}
+		defer resp.Body.Close()
+		return json.NewDecoder(resp.Body).Decode(to)
+	}, backoff.NewExponentialBackOff())
+}
+
+func checked(ctx context.Context, req *http.Request) (int, error) {
+	return retry.DoValue(ctx, retry.Policy{AttemptTimeout: time.Second}, func(ctx context.Context) (int, error) {
+		resp, err := http.DefaultClient.Do(req.WithContext(ctx))
+		if err != nil {
+			return 0, err
+		}
+		defer resp.Body.Close()
+		return resp.StatusCode, retryhttp.CheckStatus(resp)
+	})
+}
+
+func passedOn(ctx context.Context, req *http.Request, check func(*http.Response) error) error {
+	return retry.Do(ctx, retry.Policy{}, func(ctx context.Context) error {
+		resp, err := http.DefaultClient.Do(req.WithContext(ctx))
+		if err != nil {
+			return err
+		}
+		return check(resp)
+	})
+}
+
+func keptWithoutLimit(ctx context.Context, req *http.Request) (*http.Response, error) {
+	var resp *http.Response
+	err := retry.Do(ctx, retry.Policy{MaxAttempts: 2}, func(ctx context.Context) (err error) {
+		resp, err = http.DefaultClient.Do(req.WithContext(ctx))
+		return err
+	})
+	return resp, err
+}
+
+func readInside(ctx context.Context, req *http.Request) (body []byte, err error) {
+	var resp *http.Response
+	err = retry.Do(ctx, retry.Policy{AttemptTimeout: time.Second}, func(ctx context.Context) (err error) {
+		if resp, err = http.DefaultClient.Do(req.WithContext(ctx)); err != nil {
+			return err
+		}
+		body, err = io.ReadAll(resp.Body)
+		return err
+	})
+	return body, err
+}
+
+func inGoroutine(ctx context.Context, req *http.Request, codes chan<- int) error {
+	return retry.Do(ctx, retry.Policy{}, func(ctx context.Context) error {
+		resp, err := http.DefaultClient.Do(req.WithContext(ctx))
+		if err != nil {
+			return err
+		}
+		go func() { codes <- resp.StatusCode }()
+		return nil
+	})
+}
