@@ -23,6 +23,7 @@ func TestCompositionDelays(t *testing.T) {
 		{"spread, middle", retry.Spread{Of: retry.Exponential{Base: s, Cap: 4 * s}, Fraction: 0.5}, 0.5, []time.Duration{s, 2 * s, 4 * s}},
 		{"spread, highest", retry.Spread{Of: retry.Exponential{Base: s, Cap: 4 * s}, Fraction: 0.5}, almost1, []time.Duration{3 * s / 2, 3 * s, 6 * s}},
 		{"spread of a constant", retry.Spread{Of: retry.Constant(s), Fraction: 0.5}, 0.75, []time.Duration{1250 * ms}},
+		{"spread of capped", retry.Spread{Of: retry.Capped{Of: retry.Constant(2 * s), Cap: s}, Fraction: 0.5}, 0.75, []time.Duration{1250 * ms}},
 		{"capped spread", retry.Capped{Of: retry.Spread{Of: retry.Constant(s), Fraction: 0.5}, Cap: s}, 0.75, []time.Duration{s}},
 		{"spread of a random rule", retry.Spread{Of: retry.FullJitter{Base: s, Cap: 4 * s}, Fraction: 0.5}, 0.5, []time.Duration{s / 2, s, 2 * s}},
 		{"spread of a random rule, highest", retry.Spread{Of: retry.FullJitter{Base: s, Cap: 4 * s}, Fraction: 0.5}, almost1, []time.Duration{1499999998, 2999999998, 5999999998}},

@@ -429,3 +429,24 @@ func TestLastFailureOfCanceledCall(t *testing.T) {
 		assert.EqualError(t, err, "gave up after 3 attempts (context deadline exceeded): connect: context deadline exceeded, after: password refused")
 	})
 }
+
+// TestInnerWaitAsLongAsAttempt: an inner wait that ends exactly with AttemptTimeout is too
+// long for the attempt, and the outer call retries; one that is shorter goes on.
+func TestInnerWaitAsLongAsAttempt(t *testing.T) {
+	for wait, want := range map[time.Duration]struct{ outer, inner int }{
+		time.Second: {3, 3}, time.Second - 1: {1, 2},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			outer, inner := 0, 0
+			err := retry.Do(t.Context(), retry.Policy{Backoff: retry.NoDelay{}, AttemptTimeout: time.Second}, func(ctx context.Context) error {
+				outer++
+				return retry.Do(ctx, retry.Policy{Backoff: retry.Constant(wait), MaxAttempts: 2}, func(context.Context) error {
+					inner++
+					return errOp
+				})
+			})
+			assert.ErrorIs(t, err, errOp)
+			assert.Equal(t, want, struct{ outer, inner int }{outer, inner}, "%v", wait)
+		})
+	}
+}

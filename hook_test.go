@@ -273,3 +273,17 @@ func TestCallbackOfPanickedHooks(t *testing.T) {
 	assert.PanicsWithValue(t, "hook", func() { _ = retry.Do(t.Context(), p, succeed) })
 	assert.Equal(t, []retry.Attempt{{Number: 1, Err: retry.ErrNoReturn}}, ended)
 }
+
+// TestCallbackOfEndedContext: if OnAttempt ends the caller's context, no attempt begins, and
+// its callback gets the context's error.
+func TestCallbackOfEndedContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var ended []retry.Attempt
+	p := retry.Policy{Hooks: retry.Hooks{OnAttempt: func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) {
+		cancel()
+		return nil, func(a retry.Attempt) { ended = append(ended, a) }
+	}}}
+	err := retry.Do(ctx, p, func(context.Context) error { t.Error("an attempt began"); return nil })
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.Equal(t, []retry.Attempt{{Number: 1, Err: context.Canceled}}, ended)
+}

@@ -25,6 +25,7 @@ func TestJitterDelays(t *testing.T) {
 		{"decorrelated, lowest", retry.DecorrelatedJitter{Base: s, Cap: 4 * s}, 0, []time.Duration{s, s, s}},
 		{"decorrelated", retry.DecorrelatedJitter{Base: s, Cap: 10 * s}, 0.5, []time.Duration{2 * s, 3500 * ms, 5750 * ms, 9125 * ms, 10 * s, 10 * s}},
 		{"decorrelated, drawn again", retry.DecorrelatedJitter{Base: s, Cap: 10 * s, Redraw: true}, 0.5, []time.Duration{2 * s, 3500 * ms, 5500 * ms, 5500 * ms}},
+		{"decorrelated, beyond an hour", retry.DecorrelatedJitter{Base: time.Hour}, 0.5, []time.Duration{2 * time.Hour, 7 * time.Hour / 2, 23 * time.Hour / 4}},
 		{"equal, highest", retry.EqualJitter{Base: s, Cap: 4 * s}, almost1, []time.Duration{s, 2 * s, 4 * s, 4 * s}},
 		{"full, a huge factor", retry.FullJitter{Base: time.Hour, Cap: forever, Factor: 1e10}, 0.5, []time.Duration{time.Hour / 2, 1 << 62, 1 << 62}},
 		{"full, an infinite factor", retry.FullJitter{Base: time.Hour, Cap: forever, Factor: math.Inf(1)}, 0.5, []time.Duration{time.Hour / 2, 1 << 62, 1 << 62}},
