@@ -49,6 +49,9 @@ func run(c *config) int {
 		return fail(err)
 	}
 	policy := c.policy
+	if s.targets != nil {
+		policy = forTargets(policy)
+	}
 	policy.Clock, policy.Classifier = clock{s}, &c.match
 	policy.OnRetry = func(_ context.Context, failed retry.Attempt, wait time.Duration) {
 		if s.input.blind && s.targets == nil {

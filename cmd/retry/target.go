@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -10,6 +11,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
 )
 
 // A target is something to wait for that needs no command.
@@ -76,9 +81,38 @@ func (t target) check(ctx context.Context, accepts func(status int) bool) error 
 	}
 	response.Body.Close()
 	if !accepts(response.StatusCode) {
-		return fmt.Errorf("%s: status %s", t.name, response.Status)
+		return &notReady{fmt.Sprintf("%s: status %s", t.name, response.Status), retryhttp.RetryAfter(response, time.Now())}
 	}
 	return nil
+}
+
+// notReady is a response with another status than the expected one.
+type notReady struct {
+	text string
+	hint time.Duration // of the server; 0: none
+}
+
+func (e *notReady) Error() string { return e.text }
+
+// RetryAfter returns the hint of the server of a target, which the policy reads.
+func (o *outcome) RetryAfter() time.Duration {
+	if e, ok := errors.AsType[*notReady](o.failure); ok {
+		return e.hint
+	}
+	return 0
+}
+
+// forTargets returns the policy for waiting until targets are ready: a hint may delay the
+// next attempt by five seconds, so that a server which asks for minutes is found ready
+// soon after it is, and a retry that a hint asked for costs no budget.
+func forTargets(p retry.Policy) retry.Policy {
+	if p.Hint == nil {
+		p.Hint = retry.HintWindow{}
+	}
+	if p.Budget != nil {
+		p.Budget = &retry.InvitedBudget{Budget: p.Budget}
+	}
+	return p
 }
 
 // advice returns what to write instead of a command that does not exist, or "".

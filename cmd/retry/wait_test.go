@@ -235,6 +235,57 @@ func TestTargets(t *testing.T) {
 	}
 }
 
+// TestTargetHints: a server may ask when to come back, and such retries cost no budget.
+func TestTargetHints(t *testing.T) {
+	var requests atomic.Int32
+	var last, shortest atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		now := time.Now()
+		n := requests.Add(1)
+		if before := last.Swap(now.UnixNano()); n > 1 {
+			shortest.Store(min(shortest.Load(), now.UnixNano()-before))
+		}
+		if n < 4 {
+			if r.URL.Path == "/hint" {
+				w.Header().Set("Retry-After-Ms", "20")
+			}
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	defer server.Close()
+	for _, test := range []struct {
+		name, path string
+		status     int
+		requests   int32
+		wait       time.Duration // at least
+		says       string
+	}{
+		{"hint", "/hint", 0, 4, 20 * time.Millisecond, ""},
+		{"none", "/", 1, 2, 0, "the budget of the policy is used up"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			requests.Store(0)
+			shortest.Store(int64(time.Hour))
+			r := finish(t, newCommand(t, "--policy", "none attempts=4 budget=token(capacity=14)", server.URL+test.path))
+			assert.Equal(t, test.status, r.status, r.stderr)
+			assert.Equal(t, test.requests, requests.Load())
+			assert.GreaterOrEqual(t, time.Duration(shortest.Load()), test.wait)
+			assert.Contains(t, r.stderr, test.says)
+		})
+	}
+}
+
+// TestForTargets: a hint of minutes does not keep the command from looking.
+func TestForTargets(t *testing.T) {
+	p := forTargets(retry.Policy{Backoff: retry.Constant(time.Second)})
+	wait, err := p.Next(retry.Attempt{Err: &outcome{failure: &notReady{hint: time.Hour}}}, 0)
+	require.NoError(t, err)
+	assert.Equal(t, 6*time.Second, wait)
+	own := forTargets(retry.Policy{Hint: retry.HintIgnore{}})
+	assert.Equal(t, retry.HintIgnore{}, own.Hint)
+	assert.Nil(t, own.Budget)
+}
+
 // TestTargetAndCommand: the command replaces retry when the targets are ready.
 func TestTargetAndCommand(t *testing.T) {
 	plain := filepath.Join(t.TempDir(), "plain")
