@@ -180,6 +180,7 @@ func TestCancelEndsWait(t *testing.T) {
 			transport := &retryhttp.Transport{Base: base, Policy: retry.Policy{Backoff: retry.Constant(time.Hour), Clock: given}}
 			canceled := make(chan struct{})
 			req := request(t, "GET", "")
+			//lint:ignore SA1019 programs still use it
 			req.Cancel = canceled
 			start := time.Now()
 			time.AfterFunc(time.Second, func() { close(canceled) })
