@@ -235,8 +235,9 @@ func (t *Transport) policyFor(req *http.Request, to *host) (retry.Policy, bool) 
 	if p.Hint == nil {
 		p.Hint = defaultHint{p.Rand}
 	}
-	if req.Cancel != nil { // also set by the Timeout of an http.Client
-		p.Clock = cancelClock{cmp.Or[retry.Clock](p.Clock, retry.SystemClock{}), req.Cancel}
+	//lint:ignore SA1019 programs still use it, and so does the Timeout of an http.Client
+	if canceled := req.Cancel; canceled != nil {
+		p.Clock = cancelClock{cmp.Or[retry.Clock](p.Clock, retry.SystemClock{}), canceled}
 	}
 	switch {
 	case t.PerHost != nil:
