@@ -59,6 +59,7 @@ func cenkalti() *library {
 		classifier: "retry.OnlyIf(nil)",
 		marked:     "retry.OnlyIf(func(err error) bool { return !errors.As(err, new(*%.PermanentError)) })",
 		marks:      []string{"Permanent"},
+		waits:      "RetryAfter",
 		errors:     []string{"RetryError"},
 		renames: map[string]string{
 			"Permanent":                  "retry.Permanent",

@@ -42,6 +42,7 @@ type library struct {
 	classifier  string            // of all calls
 	marked      string            // of calls that may get marks of the old library, %; "" if none can tell them
 	marks       []string          // functions that mark errors for the library's calls
+	waits       string            // function whose errors ask for a wait, which rewritten calls would ignore
 	errors      []string          // names that recognize errors of the library
 	renames     map[string]string // what replaces names in a package whose calls are all rewritten
 	differs     []string          // what behaves differently after the rewriting
@@ -166,6 +167,13 @@ func (r *rewriter) keepMarks(left bool) {
 		if r.lib.owns(obj.Pkg()) && isGlobal(obj) {
 			marks = marks || slices.Contains(r.lib.marks, obj.Name())
 			looks = looks || slices.Contains([]string{"PermanentError", "IsRecoverable"}, obj.Name())
+		}
+	}
+	for obj := range r.uses {
+		if r.lib.owns(obj.Pkg()) && isGlobal(obj) && obj.Name() == r.lib.waits {
+			for _, s := range r.sites {
+				s.fail("the package uses %s.%s: make it retry.After", obj.Pkg().Name(), obj.Name())
+			}
 		}
 	}
 	if left || looks {
