@@ -29,37 +29,29 @@ func (l limits) wait(refused bool) (wait time.Duration, ok bool) {
 	return slices.MinFunc(l, func(a, b limit) int { return cmp.Compare(a.reset, b.reset) }).reset, true
 }
 
-// families lists limits that belong together. Each has a header for what remains and one for
-// the reset: the * stands for these words.
-var families = [...][]string{
-	{"Ratelimit-*"},
-	{"X-Ratelimit-*"},
-	{"X-Rate-Limit-*"},
-	{"Ratelimitbysize-*"},
-	{"X-Rate-Limit-*-Requests", "X-Rate-Limit-*-Tokens"},
-	{"X-Ratelimit-*-Requests", "X-Ratelimit-*-Tokens"},
-	{
-		"Anthropic-Ratelimit-Requests-*", "Anthropic-Ratelimit-Tokens-*",
-		"Anthropic-Ratelimit-Input-Tokens-*", "Anthropic-Ratelimit-Output-Tokens-*",
-	},
-}
-
-// familyLimits reads the limits of one family. Discord's header for the reset ends in -After.
-func familyLimits(family []string, h http.Header, now time.Time) limits {
+// resetLimits reads the headers whose names have ratelimit and reset, with or without
+// dashes. What remains has the same name, with Remaining in place of the word of the reset.
+func resetLimits(h http.Header, now time.Time) limits {
 	var found limits
-	for _, name := range family {
-		remaining := first(h, strings.Replace(name, "*", "Remaining", 1))
-		for _, header := range [...]string{"Reset-After", "Reset"} {
-			if reset, ok := parseReset(first(h, strings.Replace(name, "*", header, 1)), now); ok {
-				found = append(found, limit{remaining == "0", reset})
-				break
+	for name := range h {
+		plain := strings.ToLower(strings.ReplaceAll(name, "-", ""))
+		if !strings.Contains(plain, "ratelimit") || !strings.Contains(plain, "reset") || h[name+"-After"] != nil { // Discord has both
+			continue
+		}
+		if reset, ok := parseReset(first(h, name), now); ok {
+			words := strings.Split(strings.TrimSuffix(name, "-After"), "-")
+			for i, word := range words {
+				if strings.HasPrefix(word, "Reset") {
+					words[i] = "Remaining"
+				}
 			}
+			found = append(found, limit{first(h, strings.Join(words, "-")) == "0", reset})
 		}
 	}
 	return found
 }
 
-// parseReset reads a time in any form that the families use.
+// parseReset reads a time in any form that APIs use.
 func parseReset(value string, now time.Time) (time.Duration, bool) {
 	if unit := time.Second; isDigits(value) {
 		if len(value) >= len("1793620800000") { // milliseconds since 1970, as OpenRouter sends
@@ -73,7 +65,7 @@ func parseReset(value string, now time.Time) (time.Duration, bool) {
 	if wait, err := time.ParseDuration(value); err == nil && wait >= 0 {
 		return wait, true
 	}
-	for _, layout := range [...]string{time.RFC3339, "2006-01-02T15:04Z07:00"} {
+	for _, layout := range [...]string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02 15:04:05 -0700"} {
 		if at, err := time.Parse(layout, value); err == nil {
 			return max(0, at.Sub(now)), true
 		}

@@ -22,17 +22,13 @@ import (
 //
 //	RateLimit                          t, or the window of RateLimit-Policy; also in
 //	                                   the older form limit=, remaining=, reset=
-//	RateLimit-Reset                    seconds
-//	X-RateLimit-Reset-After            seconds
-//	X-RateLimit-Reset, X-Rate-Limit-Reset, RateLimitBySize-Reset
-//	                                   seconds, or seconds or milliseconds since 1970
-//	X-RateLimit-Reset-Requests, X-RateLimit-Reset-Tokens, and with X-Rate-Limit-
-//	                                   seconds, or a duration such as 6m0s
-//	Anthropic-RateLimit-...-Reset      an RFC 3339 time
+//	every other header whose name has ratelimit and reset, with or without dashes, such as
+//	X-RateLimit-Reset-Tokens           seconds, seconds or milliseconds since 1970, a
+//	                                   duration such as 6m0s, or an RFC 3339 time
 //
-// If a family of headers reports several limits, the longest wait for a used-up limit
-// is used, or the shortest wait if no limit is reported as used up. docs/http.md lists
-// the APIs that send these headers.
+// If there are several such headers, the longest wait for a limit of which nothing remains
+// is used, or the shortest wait if all have something left. docs/http.md lists the APIs
+// that send these headers.
 //
 // Numbers may have a decimal fraction, a dot at either end and a plus sign, but no
 // minus sign or exponent. If a header has several values, the longest wait is used. A
@@ -67,12 +63,8 @@ func RetryAfter(resp *http.Response, now time.Time) time.Duration {
 	if wait, ok := rateLimit(h).wait(usedUp); ok {
 		return wait
 	}
-	for _, family := range families {
-		if wait, ok := familyLimits(family, h, now).wait(usedUp); ok {
-			return wait
-		}
-	}
-	return 0
+	wait, _ := resetLimits(h, now).wait(usedUp)
+	return wait
 }
 
 // maxField is the length of the longest header that is read.

@@ -5,18 +5,21 @@
 //
 //	client := &http.Client{Transport: &retryhttp.Transport{Check: apis.Check}}
 //
-// docs/apis.md in the repository lists responses of OpenAI, Azure OpenAI, Anthropic,
-// Gemini, Vertex AI, Bedrock, OpenRouter, Mistral, Cohere, GitHub, GitLab, Stripe, Slack,
-// Discord, Shopify, Twilio, Cloudflare, Atlassian, Notion and others, with their sources,
+// docs/apis.md in the repository lists responses of three dozen APIs, with their sources,
 // and how they are classified.
 package apis
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"net/http"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,58 +27,65 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// maxBody is the largest part of a body that is read. A longer error is not understood.
-const maxBody = 32 << 10
+const (
+	maxBody  = 32 << 10  // bytes of a body that are read; a longer error is not understood
+	maxText  = 1 << 10   // bytes of a text that are searched
+	maxDepth = 5         // objects within one another
+	longest  = time.Hour // wait for a retry, after which nobody expects a response any more
+)
 
 // Check is for the field Check of a [retryhttp.Transport]. It returns an error marked
-// with [retry.Throttled], [retry.Transient] or [retry.Permanent] if the body of resp says
-// what the failure means, with the wait that the body asks for if no header does, and
-// otherwise nil, so that the status decides.
+// with [retry.Throttled], [retry.Transient] or [retry.Permanent] if resp says what the
+// failure means, with the wait that its headers or its body ask for, and otherwise nil, so
+// that the status decides. If a limit is reached, a wait of more than an hour is permanent.
 //
-// Of a response with a status of 400 or above it reads a body of up to 32 KiB that begins
-// like JSON, whatever its Content-Type. Of a response with status 200 it reads the first
-// events of a text/event-stream, which delays the response until the first event that
-// is not a ping, and a body whose Content-Type ends in json if its first key is error,
-// errors, or ok with the value false. Of other bodies it reads at most 24 bytes.
+// It reads up to 32 KiB of a body with a status of 400 or above that begins like JSON or is
+// text/plain. With status 200, it reads the first events of a text/event-stream, which delays
+// the response until the first event that is not a ping, and a body whose Content-Type ends
+// in json if its first key is error, errors, or ok with the value false. Of other bodies it
+// reads at most 24 bytes.
 //
 // With status 200, the failure must be that of the whole request: a response of GraphQL
-// with partial results, or with an error that has a path, is a success. If no retry follows, the caller gets the last
-// response without an error, even if its status is 200, and must still read its body.
+// with partial results, or with an error that has a path, is a success. If no retry
+// follows, the caller gets the last response without an error and must read its body.
 func Check(resp *http.Response, peek func(n int) ([]byte, error)) error {
 	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";") // its parameters may be many
 	kind = strings.ToLower(strings.TrimSpace(kind))
+	r := report{now: time.Now()}
+	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
+		r.now = date
+	}
 	var body []byte
 	var failed bool
 	switch {
 	case resp.StatusCode == http.StatusOK && kind == "text/event-stream":
 		body, failed = firstEvent(peek)
-	case resp.StatusCode >= 400 && begins(peek, "{", "["),
+	case resp.StatusCode >= 400 && (begins(peek, "{", "[") || kind == "text/plain"),
 		resp.StatusCode == http.StatusOK && strings.HasSuffix(kind, "json") && begins(peek, `{"ok":false`, `{"error"`, `{"errors"`, `[{"error`):
 		body, _ = peek(maxBody)
 	}
-	if len(body) == 0 {
+	if len(body) == 0 && resp.StatusCode < 400 {
 		return nil
 	}
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
 	var value any
 	if decoder.Decode(&value) != nil {
-		return nil
+		value = string(body)
 	}
 	// A stream of Google's, or a batch of GraphQL, which may have executed the others.
 	if list, ok := value.([]any); ok && (len(list) == 1 || len(list) > 1 && resp.StatusCode != http.StatusOK) {
 		value = list[0]
 	}
-	object, ok := value.(map[string]any)
-	if !ok {
-		return nil
-	}
+	object, _ := value.(map[string]any)
 	if resp.StatusCode == http.StatusOK {
 		object = failureIn(object, failed)
 	}
-	r := report{}
+	if kind == "text/plain" {
+		r.readText(textOf(value))
+	}
 	r.read(object, 0)
-	return r.verdict(resp, time.Now())
+	return r.verdict(resp)
 }
 
 // begins reports whether a body begins with one of prefixes, apart from white space.
@@ -90,7 +100,7 @@ func begins(peek func(n int) ([]byte, error), prefixes ...string) bool {
 // the names of those of an error.
 func failureIn(object map[string]any, failed bool) map[string]any {
 	switch {
-	case executed(object):
+	case executed(object), object["result"] != nil:
 		return nil
 	case failed, object["ok"] == false, object["type"] == "error":
 		return object
@@ -102,16 +112,14 @@ func failureIn(object map[string]any, failed bool) map[string]any {
 // executed reports whether a response of GraphQL has results, or errors at a path in
 // them. Such an error can replace all results by null, even those of executed mutations.
 func executed(object map[string]any) bool {
-	switch data := object["data"].(type) {
-	case nil:
-	case map[string]any:
-		for _, result := range data {
-			if result != nil {
-				return true
-			}
-		}
-	default:
+	data, isObject := object["data"].(map[string]any)
+	if !isObject && object["data"] != nil {
 		return true
+	}
+	for _, result := range data {
+		if result != nil {
+			return true
+		}
 	}
 	list, _ := object["errors"].([]any)
 	for _, element := range list {
@@ -156,217 +164,237 @@ func firstEvent(peek func(n int) ([]byte, error)) (data []byte, failed bool) {
 
 // A report is what the body of a failure says.
 type report struct {
-	class   retry.Class // ClassUnknown: nothing
-	message string
-	wait    time.Duration
+	now       time.Time
+	class     retry.Class // ClassUnknown: nothing
+	retryable bool        // a flag says so
+	message   string
+	wait      time.Duration // in a field
+	textWait  time.Duration // in a sentence
 
 	// A quota for a day or longer is used up, according to an identifier or a sentence.
 	// A sentence may be about a quota that is renewed continuously, as OpenAI's are.
 	daily, saysDaily bool
 }
 
-// codes maps the codes, types and reasons of errors to classes. Those that a status
-// expresses as well are left out.
-var codes = map[string]retry.Class{
-	// OpenAI, Azure OpenAI, OpenRouter, Mistral, Cohere
-	"insufficient_quota":         retry.ClassPermanent,
-	"billing_hard_limit_reached": retry.ClassPermanent,
-	"billing_not_active":         retry.ClassPermanent,
-	"quota_exceeded":             retry.ClassPermanent,
-	"insufficient_credits":       retry.ClassPermanent,
-	"rate_limit_exceeded":        retry.ClassThrottled,
-	"slow_down":                  retry.ClassThrottled,
-	"server_is_overloaded":       retry.ClassThrottled,
-	"engine_overloaded":          retry.ClassThrottled,
-	"server_error":               retry.ClassTransient,
-
-	"openrouter_in_flight_budget": retry.ClassThrottled,
-	// Anthropic
-	"rate_limit_error": retry.ClassThrottled,
-	"overloaded_error": retry.ClassThrottled,
-	"api_error":        retry.ClassTransient,
-	"timeout_error":    retry.ClassTransient,
-
-	"enforced_spend_limit_reached": retry.ClassPermanent,
-	// Google
-	"rateLimitExceeded":     retry.ClassThrottled,
-	"userRateLimitExceeded": retry.ClassThrottled,
-	"RATE_LIMIT_EXCEEDED":   retry.ClassThrottled,
-	"RESOURCE_EXHAUSTED":    retry.ClassThrottled,
-	"quotaExceeded":         retry.ClassPermanent,
-	"dailyLimitExceeded":    retry.ClassPermanent,
-	// AWS
-	"ThrottlingException":           retry.ClassThrottled,
-	"ThrottledException":            retry.ClassThrottled,
-	"TooManyRequestsException":      retry.ClassThrottled,
-	"ModelNotReadyException":        retry.ClassTransient,
-	"ServiceQuotaExceededException": retry.ClassPermanent,
-	// GitHub, Slack, Shopify, Twilio, Notion
-	"RATE_LIMIT":             retry.ClassThrottled,
-	"RATE_LIMITED":           retry.ClassThrottled,
-	"ratelimited":            retry.ClassThrottled,
-	"rate_limited":           retry.ClassThrottled,
-	"message_limit_exceeded": retry.ClassThrottled,
-	"THROTTLED":              retry.ClassThrottled,
-	"20429":                  retry.ClassThrottled,
-	"service_overload":       retry.ClassThrottled,
-}
-
-// codeFields are the fields that contain codes, objectFields those that contain more of
-// the error, and waitFields numbers of seconds.
 var (
-	codeFields   = []string{"code", "type", "status", "reason", "__type", "error", "quota_limit", "quotaId", "error_code", "limit_source"}
-	objectFields = []string{"error", "errors", "details", "metadata", "extensions", "violations"}
-	waitFields   = []string{"retry_after", "retry_after_seconds", "retryDelay", "retryAfterSeconds"}
+	// throttling matches codes, types and reasons of errors that mean throttling.
+	throttling = regexp.MustCompile(`(?i)^[^ ]*(?:rate[-_. ]?limit(?:[-_. ]?(?:ed|exceeded|reached|error))?|too[-_. ]?many[-_. ]?requests|throttl(?:ed|ing)|overload(?:ed)?)(?:[-_]?(?:error|exception))?$`)
+
+	// codes lists those that throttling does not match. Those that a status expresses as
+	// well are left out.
+	codes = map[retry.Class][]string{
+		retry.ClassPermanent: {
+			"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "quota_exceeded", // OpenAI
+			"insufficient_credits", "enforced_spend_limit_reached", // OpenRouter, Anthropic
+			"quotaExceeded", "dailyLimitExceeded", "ServiceQuotaExceededException", // Google, AWS
+		},
+		retry.ClassThrottled: {
+			"slow_down", "openrouter_in_flight_budget", "RESOURCE_EXHAUSTED", // OpenAI, OpenRouter, Google
+			"message_limit_exceeded", "20429", "maxlag", "EService:Busy", // Slack, Twilio, MediaWiki, Kraken
+			"429", // a status
+		},
+		retry.ClassTransient: {
+			"server_error", "api_error", "timeout_error", // OpenAI, Anthropic
+			"ModelNotReadyException", "EService:Unavailable", // AWS, Kraken
+		},
+	}
+
+	codeFields = []string{"code", "type", "status", "reason", "__type", "error", "quota_limit", "quotaId", "error_code", "status_code", "limit_source"}
 )
 
 // read collects what object says; its fields take precedence over those further inside.
 func (r *report) read(object map[string]any, depth int) {
-	for _, name := range codeFields {
-		code := textOf(object[name])
-		code = code[strings.LastIndex(code, "#")+1:] // without a namespace of AWS
-		if class := codes[code]; class == retry.ClassPermanent || r.class == retry.ClassUnknown {
-			r.class = class
+	var inside []map[string]any
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		elements, ok := object[key].([]any)
+		if !ok {
+			elements = []any{object[key]}
 		}
-		r.readQuota(code)
-	}
-	for _, name := range waitFields {
-		if r.wait == 0 {
-			r.wait = wait(textOf(object[name]))
-		}
-	}
-	if text, ok := object["message"].(string); ok && r.message == "" {
-		r.message = text
-		r.readQuota(text)
-		if r.wait == 0 {
-			r.wait = waitInText(text)
-		}
-	}
-	if depth > 4 {
-		return
-	}
-	for _, name := range objectFields {
-		switch inner := object[name].(type) {
-		case map[string]any:
-			r.read(inner, depth+1)
-		case []any:
-			for _, element := range inner {
-				if element, ok := element.(map[string]any); ok {
-					r.read(element, depth+1)
-				}
+		unit, isWait := waitUnit(key)
+		for _, element := range elements {
+			text := textOf(element)
+			switch inner, isObject := element.(map[string]any); {
+			case isObject && depth < maxDepth:
+				inside = append(inside, inner)
+			case isWait:
+				r.wait = cmp.Or(r.wait, r.waitAtStart(text, unit))
+			case key == "is_transient", key == "retryable":
+				r.retryable = r.retryable || element == true
+			case slices.Contains(codeFields, key):
+				r.readCode(text)
 			}
+			r.readText(text)
 		}
 	}
-	if cost, ok := object["cost"].(map[string]any); ok && r.wait == 0 {
-		r.wait = shopifyWait(cost)
+	r.wait = cmp.Or(r.wait, shopifyWait(object["cost"]))
+	for _, inner := range inside {
+		r.read(inner, depth+1)
 	}
 }
 
-// readQuota looks for a quota of a day or longer in an identifier or a sentence.
-func (r *report) readQuota(text string) {
-	switch {
-	case !isDaily(text):
-	case strings.Contains(text, " "):
-		r.saysDaily = true
-	default:
-		r.daily = true
+// readCode reads a code, which in AWS has a namespace.
+func (r *report) readCode(code string) {
+	code = code[strings.LastIndex(code, "#")+1:]
+	class := retry.ClassUnknown
+	if throttling.MatchString(code[max(0, len(code)-maxText):]) {
+		class = retry.ClassThrottled
+	}
+	for listed, list := range codes {
+		if slices.Contains(list, code) {
+			class = listed
+		}
+	}
+	if class == retry.ClassPermanent || r.class == retry.ClassUnknown {
+		r.class = class
+	}
+	r.daily = r.daily || !strings.Contains(code, " ") && period.MatchString(code[:min(len(code), maxText)])
+}
+
+// readText reads a sentence.
+func (r *report) readText(text string) {
+	text = text[:min(len(text), maxText)]
+	if !strings.Contains(text, " ") {
+		return
+	}
+	r.message = cmp.Or(r.message, text)
+	r.saysDaily = r.saysDaily || period.MatchString(text)
+	for _, phrase := range beforeWait.FindAllStringIndex(text, 8) {
+		r.textWait = cmp.Or(r.textWait, r.waitAtStart(text[phrase[1]:], time.Second))
 	}
 }
 
 // textOf returns a text or number, or "".
 func textOf(value any) string {
-	switch value := value.(type) {
-	case string:
-		return value
-	case json.Number:
-		return value.String()
+	switch value.(type) {
+	case string, json.Number:
+		return fmt.Sprint(value)
 	}
 	return ""
 }
 
-// isDaily recognizes quotas such as GenerateRequestsPerDayPerProjectPerModel-FreeTier
-// (Gemini), free-models-per-day (OpenRouter) and "1000 API calls / month" (Cohere).
-func isDaily(text string) bool {
-	text = strings.ToLower(text)
-	for _, part := range [...]string{"perday", "per day", "per-day", "permonth", "per month", "per-month", "/ month", "daily limit", "monthly limit"} {
-		if strings.Contains(text, part) {
-			return true
-		}
-	}
-	return false
+var (
+	// period matches quotas of a day or longer: GenerateRequestsPerDayPerProject (Gemini),
+	// free-models-per-day (OpenRouter), "1000 API calls / month" (Cohere), "DAY limit".
+	period = regexp.MustCompile(`(?i)(?:per[ _-]?|/ ?)(?:day|week|month)|\b(?:daily|weekly|monthly|day|month)[a-z ,_-]{0,24}(?:limit|quota)|(?:limit|quota)[a-z ]{0,30}\b(?:day|month)\b`)
+
+	// beforeWait matches the words before a wait in a sentence, such as "Please try again in".
+	beforeWait = regexp.MustCompile(`(?i)(?:\b(?:again|(?:re)?try(?: (?:the|this|your) (?:request|operation|call))?|available|resets?|(?:can|may) (?:only )?(?:submit|send|make|request|retry)[a-z ]{0,24}) (?:in|after|at|on) |\bwait )(?:(?:for|about|at least|approximately|another) |~)*`)
+
+	// amount matches a number with a word that may be its unit; bareNumber, one without.
+	amount     = regexp.MustCompile(`^(?:,|,? and)? ?([0-9]{1,12}(?:\.[0-9]{1,9})?) ?([a-zA-Z]+)`)
+	bareNumber = regexp.MustCompile(`^([0-9]{1,13}(?:\.[0-9]{1,9})?)(?:[.,;:!)]+ |[.,;:!)]*$)`)
+
+	// date matches a date in one of the forms of dateLayouts.
+	date        = regexp.MustCompile(`^(?:[0-9]{4}-[0-9-]{5}[T ][0-9:.]+|[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9:]{8})(?: ?(?:[A-Z]{1,3}|[-+][0-9]{2}:?[0-9]{2}))?`)
+	dateLayouts = [...]string{time.RFC3339, time.RFC1123, time.RFC1123Z, "2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05 MST", "2006-01-02 15:04:05", "2006-01-02T15:04:05"}
+
+	// waitKey matches keys such as retry_after and retryAfterSeconds, or, with a group,
+	// recommendedRetryTime. notWait matches those that are about other waits.
+	waitKey  = regexp.MustCompile(`(?i:retry|backoff)[-_ ]?(?i:after|in|delay|seconds|(at|time))(?:[^a-z]|$)`)
+	notWait  = regexp.MustCompile(`(?i)max|min[^u]|initial|default`)
+	lastWord = regexp.MustCompile(`[A-Z]?[a-z]+$|[A-Z]+$`)
+)
+
+// units are the units of waits; most may also end in s.
+var units = map[string]time.Duration{
+	"ms": time.Millisecond, "milli": time.Millisecond, "msec": time.Millisecond, "millisecond": time.Millisecond,
+	"s": time.Second, "sec": time.Second, "second": time.Second,
+	"m": time.Minute, "min": time.Minute, "minute": time.Minute,
+	"h": time.Hour, "hr": time.Hour, "hour": time.Hour,
+	"d": 24 * time.Hour, "day": 24 * time.Hour, "week": 7 * 24 * time.Hour, "month": 30 * 24 * time.Hour,
 }
 
-// wait reads a number of seconds or a duration such as 58s or 6m0s.
-func wait(text string) time.Duration {
-	if d, err := time.ParseDuration(text); err == nil && d > 0 {
-		return d
-	}
-	if d, err := time.ParseDuration(text + "s"); err == nil && d > 0 {
-		return d
-	}
-	return 0
+func unitOf(word string) time.Duration {
+	word = strings.ToLower(word)
+	return cmp.Or(units[word], units[strings.TrimSuffix(word, "s")])
 }
 
-// waitInText reads the wait in a message such as "Please try again in 6.3s." or "Please
-// retry after 45 seconds."
-func waitInText(text string) time.Duration {
-	for _, before := range [...]string{"try again in ", "retry in ", "retry after ", "Try again in ", "Retry after "} {
-		_, rest, found := strings.Cut(text, before)
-		if !found {
-			continue
+// waitAtStart reads a date, an amount such as 6m0s or "1 hour and 5 minutes", or a number of
+// bare units or, if it is that large, of seconds or milliseconds since 1970.
+func (r *report) waitAtStart(text string, bare time.Duration) time.Duration {
+	text = strings.TrimSpace(text[:min(len(text), 64)])
+	written := strings.TrimRight(date.FindString(text), ".")
+	for _, layout := range dateLayouts {
+		if at, err := time.Parse(layout, written); err == nil {
+			return max(0, at.Sub(r.now))
 		}
-		words := strings.Fields(rest)
-		if len(words) == 0 {
-			continue
-		}
-		if len(words) > 1 && strings.HasPrefix(words[1], "minute") {
-			return 60 * wait(words[0])
-		}
-		return wait(strings.TrimRight(words[0], ".,;"))
 	}
-	return 0
+	if match := bareNumber.FindStringSubmatch(text); match != nil && bare > 0 {
+		n, _ := strconv.ParseFloat(match[1], 64)
+		if n >= 1e12 {
+			n /= 1000
+		}
+		if n >= 1e9 {
+			return max(0, time.UnixMilli(int64(n*1000)).Sub(r.now))
+		}
+		return time.Duration(min(n*float64(bare), 1<<62))
+	}
+	var sum float64
+	for match := amount.FindStringSubmatch(text); match != nil; match = amount.FindStringSubmatch(text) {
+		n, _ := strconv.ParseFloat(match[1], 64)
+		sum += n * float64(unitOf(match[2]))
+		text = text[len(match[0]):]
+	}
+	return time.Duration(min(sum, 1<<62))
+}
+
+// waitUnit reports whether a key means a wait before a retry, and the unit of its numbers; 0
+// if the key means a time.
+func waitUnit(key string) (unit time.Duration, ok bool) {
+	key = key[:min(len(key), 64)]
+	match := waitKey.FindStringSubmatch(key)
+	switch {
+	case match == nil, notWait.MatchString(key):
+		return 0, false
+	case match[1] != "":
+		return 0, true
+	}
+	return cmp.Or(unitOf(lastWord.FindString(key)), time.Second), true
 }
 
 // shopifyWait returns the time until the bucket of a GraphQL API of Shopify holds the
 // cost of the query.
-func shopifyWait(cost map[string]any) time.Duration {
+func shopifyWait(value any) time.Duration {
+	cost, _ := value.(map[string]any)
 	status, _ := cost["throttleStatus"].(map[string]any)
-	seconds := func(value any) float64 { return wait(textOf(value)).Seconds() }
-	rate := seconds(status["restoreRate"])
-	missing := seconds(cost["requestedQueryCost"]) - seconds(status["currentlyAvailable"])
+	number := func(value any) float64 { n, _ := strconv.ParseFloat(textOf(value), 64); return n }
+	rate := number(status["restoreRate"])
+	missing := number(cost["requestedQueryCost"]) - number(status["currentlyAvailable"])
 	if rate <= 0 || missing <= 0 {
 		return 0
 	}
-	return time.Duration(missing / rate * float64(time.Second))
+	return time.Duration(min(missing/rate*float64(time.Second), 1<<62))
 }
 
 // verdict returns the error for Check.
-func (r *report) verdict(resp *http.Response, now time.Time) error {
-	hint := retryhttp.RetryAfter(resp, now)
-	if hint <= 0 {
-		hint = r.wait
-	}
-	class := r.class
-	limited := class == retry.ClassThrottled || resp.StatusCode == http.StatusTooManyRequests
-	switch {
-	case limited && (r.daily || r.saysDaily && hint <= 0):
-		class = retry.ClassPermanent
-	case class == retry.ClassUnknown && limited && r.wait > 0:
-		class = retry.ClassThrottled
-	case class == retry.ClassTransient && resp.StatusCode != http.StatusOK: // the status says more
+func (r *report) verdict(resp *http.Response) error {
+	wait := cmp.Or(r.wait, r.textWait)
+	hint := cmp.Or(retryhttp.RetryAfter(resp, r.now), wait)
+	status, class := resp.StatusCode, r.class
+	refused := slices.Contains([]int{http.StatusTooManyRequests, 420, 430, 529}, status) || status == http.StatusForbidden && r.wait > 0
+	limited := refused || class == retry.ClassThrottled
+	if class == retry.ClassTransient && status != http.StatusOK { // the status says more
 		class = retry.ClassUnknown
+	}
+	switch {
+	case limited && (r.daily || r.saysDaily && hint <= 0 || hint > longest), status >= 500 && wait > longest:
+		class = retry.ClassPermanent
+	case class != retry.ClassUnknown:
+	case refused && wait > 0:
+		class = retry.ClassThrottled
+	case r.retryable && !refused, status >= 500 && wait > 0:
+		class = retry.ClassTransient
 	}
 	err := errors.New(strings.TrimSpace(r.message + " (reported in the body)"))
 	if hint > 0 {
 		err = retry.After(err, hint)
 	}
-	switch class {
-	case retry.ClassPermanent:
-		return retry.Permanent(err)
-	case retry.ClassThrottled:
-		return retry.Throttled(err)
-	case retry.ClassTransient:
-		return retry.Transient(err)
+	if mark := marks[class]; mark != nil {
+		return mark(err)
 	}
 	return nil
+}
+
+var marks = map[retry.Class]func(error) error{
+	retry.ClassPermanent: retry.Permanent, retry.ClassThrottled: retry.Throttled, retry.ClassTransient: retry.Transient,
 }

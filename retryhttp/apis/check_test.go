@@ -57,8 +57,27 @@ func (s sample) response() *http.Response {
 	return resp
 }
 
-// TestCorpus: a Transport understands each sample, and docs/apis.md lists it. The body
-// is returned whole.
+// verdict returns the verdict of a Transport on the sample, whose body it returns whole.
+func (s sample) verdict(t *testing.T) retry.Verdict {
+	t.Helper()
+	var ended retry.Attempt
+	p := retry.Policy{MaxAttempts: 1, Clock: &retrytest.Clock{}, Hooks: retry.Hooks{
+		OnAttempt: func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) {
+			return nil, func(a retry.Attempt) { ended = a }
+		},
+	}}
+	base := roundTripper(func(*http.Request) (*http.Response, error) { return s.response(), nil })
+	req, err := http.NewRequestWithContext(t.Context(), "GET", "https://api.example/", nil)
+	require.NoError(t, err)
+	resp, err := (&retryhttp.Transport{Base: base, Policy: p, Check: apis.Check}).RoundTrip(req)
+	require.NoError(t, err)
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	assert.Equal(t, s.body, string(body))
+	return ended.Verdict
+}
+
+// TestCorpus: a Transport understands each sample, and docs/apis.md lists it.
 func TestCorpus(t *testing.T) {
 	page, err := os.ReadFile("../../docs/apis.md")
 	require.NoError(t, err)
@@ -66,22 +85,9 @@ func TestCorpus(t *testing.T) {
 	var rows []string
 	for _, s := range corpus {
 		t.Run(s.api, func(t *testing.T) {
-			var ended retry.Attempt
-			p := retry.Policy{MaxAttempts: 1, Clock: &retrytest.Clock{}, Hooks: retry.Hooks{
-				OnAttempt: func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) {
-					return nil, func(a retry.Attempt) { ended = a }
-				},
-			}}
-			base := roundTripper(func(*http.Request) (*http.Response, error) { return s.response(), nil })
-			req, err := http.NewRequestWithContext(t.Context(), "GET", "https://api.example/", nil)
-			require.NoError(t, err)
-			resp, err := (&retryhttp.Transport{Base: base, Policy: p, Check: apis.Check}).RoundTrip(req)
-			require.NoError(t, err)
-			body, err := io.ReadAll(resp.Body)
-			require.NoError(t, err)
-			assert.Equal(t, s.body, string(body))
-			assert.Equal(t, s.class, ended.Class)
-			assert.Equal(t, s.wait, ended.Hint)
+			v := s.verdict(t)
+			assert.Equal(t, s.class, v.Class)
+			assert.Equal(t, s.wait, v.Hint)
 			assert.Less(t, s.wait, 48*time.Hour)
 		})
 		rows = append(rows, s.row())
@@ -153,6 +159,8 @@ func TestExecuted(t *testing.T) {
 		{"a batch of one", "application/json", `[{"errors":[{"extensions":{"code":"THROTTLED"}}]}]`, 3},
 		{"null error", "application/json", `{"error":null,"status":"rate_limited","id":7}`, 1},
 		{"empty error", "application/json", `{"error":"","status":"rate_limited","id":7}`, 1},
+		{"a result", "application/json", `{"error":["EAPI:Rate limit exceeded"],"result":{"txid":["1"]}}`, 1},
+		{"no result", "application/json", `{"error":["EAPI:Rate limit exceeded"]}`, 3},
 		{"empty errors", "application/json", `{"errors":[],"status":"rate_limited","message":"created","id":7}`, 1},
 		{"code of a success", "application/json", `{"error":{"message":"none"},"code":"rate_limited","extensions":{"code":"THROTTLED"}}`, 1},
 		{"error", "application/json", `{"error":"rate_limited"}`, 3},
@@ -201,6 +209,57 @@ func TestQuotaOfADay(t *testing.T) {
 		resp := sample{status: 429, header: tt.header, body: tt.body}.response()
 		err := apis.Check(resp, func(n int) ([]byte, error) { return []byte(tt.body[:min(n, len(tt.body))]), nil })
 		assert.Equal(t, tt.want, retry.Policy{}.Classify(err), tt.name)
+	}
+}
+
+// TestWaits: the waits in sentences and fields; what is not one is no wait.
+func TestWaits(t *testing.T) {
+	message := func(text string) string { return fmt.Sprintf(`{"message":%q}`, text) }
+	const day = 24 * time.Hour
+	for body, want := range map[string]time.Duration{
+		message("Please try again in 6.3s."):                                    6300 * time.Millisecond,
+		message("Try again in 500 ms."):                                         500 * time.Millisecond,
+		message("try again in 5 min"):                                           5 * time.Minute,
+		message("Try again in 1 hour."):                                         time.Hour,
+		message("try again in 24 hours"):                                        day,
+		message("Try again in 7 days"):                                          7 * day,
+		message("Retry in 1 hour, 5 minutes and 3 seconds."):                    time.Hour + 5*time.Minute + 3*time.Second,
+		message("Please retry your request after 1h2m3s."):                      time.Hour + 2*time.Minute + 3*time.Second,
+		message("retry after 45"):                                               45 * time.Second,
+		message("Retry after 2026-11-02T12:01:00Z."):                            time.Minute,
+		message("Retry after 2026-11-02 12:01:00 UTC, please."):                 time.Minute,
+		message("Try again at Mon, 02 Nov 2026 12:00:30 GMT"):                   30 * time.Second,
+		message("Retry after 1793620845."):                                      45 * time.Second,
+		message("Please wait 20 seconds before trying again."):                  20 * time.Second,
+		message("The limit resets in about 2 minutes"):                          2 * time.Minute,
+		message("Retry after 2020-01-01T00:00:00Z."):                            0,
+		message("Try again in a few minutes"):                                   0,
+		message("Request timed out after 30 seconds, waiting for 2 replies"):    0,
+		message("You may retry up to 3 times in 5 minutes"):                     0,
+		message("Retry in 3 attempts"):                                          0,
+		message("You can make 40 requests in 1 second"):                         0,
+		message("try again in 99999999999999999999 hours"):                      0,
+		`{"retry_after":1.5}`:                                                   1500 * time.Millisecond,
+		`{"a":{"b":[{"c":{"d":{"e":{"retryAfterMs":250}}}}]}}`:                  250 * time.Millisecond,
+		`{"a":{"b":{"c":{"d":{"e":{"f":{"retry_after":9}}}}}}}`:                 0, // too deep
+		`{"RETRY_AFTER_SECONDS":"7"}`:                                           7 * time.Second,
+		`{"retryDelay":"1m30s"}`:                                                90 * time.Second,
+		`{"retryafter":3}`:                                                      3 * time.Second,
+		`{"retry_in_minutes":2}`:                                                2 * time.Minute,
+		`{"backoff_seconds":30}`:                                                30 * time.Second,
+		`{"retryAt":"2026-11-02T12:00:17Z"}`:                                    17 * time.Second,
+		`{"retry_after":1793620845}`:                                            45 * time.Second,
+		`{"retry_after":1793620845000}`:                                         45 * time.Second,
+		`{"retry_after":7,"message":"try again in 9s"}`:                         7 * time.Second,
+		`{"retry_in_minutes":999999999}`:                                        1 << 62,
+		`{"retry_after":-5}`:                                                    0,
+		`{"retry_after":1e300}`:                                                 0,
+		`{"retry_time":5}`:                                                      0, // perhaps a count
+		`{"retry_interval":5,"retrying":5,"retry_count":5,"max_retry_delay":5}`: 0,
+	} {
+		v := sample{status: 429, body: body}.verdict(t)
+		assert.Equal(t, want, v.Hint, body)
+		assert.Equal(t, map[bool]retry.Class{true: permanent, false: throttled}[want > time.Hour], v.Class, body)
 	}
 }
 
@@ -289,6 +348,11 @@ func TestCheckIsLinear(t *testing.T) {
 		"long wait":        fill(`{"error":{"retry_after":"`, `7`, `"}}`),
 		"long code":        fill(`{"error":{"code":"`, `perda`, `"}}`),
 		"message":          fill(`{"error":{"message":"`, `try again in `, `"}}`),
+		"phrases":          fill(`{"error":{"message":"`, `wait 1h again in 2020-01-01T00:00:00Z `, `"}}`),
+		"many messages":    fill(`{"error":[{}`, `,{"message":"retry after Mon, 02 Jan"}`, `]}`),
+		"amounts":          fill(`{"error":{"message":"retry in `, `1h`, `"}}`),
+		"a long key":       fill(`{"error":{"`, `retry_`, `after":1}}`),
+		"many keys":        fill(`{"error":{"":1`, `,"retryAfter":"x"`, `}}`),
 		"message of words": fill(`{"error":{"message":"try again in `, `1 `, `"}}`),
 		"quotes":           fill(`{"error":"`, `"`, `}`),
 		"backslashes":      fill(`{"error":"`, `\`, `"}`),

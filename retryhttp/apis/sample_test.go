@@ -1,6 +1,11 @@
 package apis_test
 
-import "time"
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
 
 // heldOut lists responses that were collected, with what they mean, before Check had seen
 // any of them. It is not changed when Check is. Times are moved to the Date of [corpus].
@@ -55,4 +60,34 @@ var heldOut = []sample{
 	{"Yelp", 429, []string{"RateLimit-DailyLimit: 500", "RateLimit-Remaining: 0", "RateLimit-ResetTime: 2026-11-03T00:00:00+00:00"}, `{"error":{"code":"ACCESS_LIMIT_REACHED","description":"You've reached the access limit for this client. See instructions for requesting a higher access limit at https://docs.developer.yelp.com/docs/fusion-rate-limiting"}}`, permanent, 12 * time.Hour, "https://docs.developer.yelp.com/docs/places-rate-limiting"},
 	{"Figma", 429, []string{"Retry-After: 41"}, `{"status":429,"err":"Rate limit exceeded"}`, throttled, 41 * time.Second, "https://developers.figma.com/docs/rest-api/rate-limits/"},
 	{"Xero, day", 429, []string{"Retry-After: 43200", "X-Rate-Limit-Problem: day", "X-DayLimit-Remaining: 0"}, "", permanent, 12 * time.Hour, "https://developer.xero.com/documentation/guides/oauth2/limits/"},
+}
+
+// TestHeldOut: most responses that nobody had in mind when Check was written are understood.
+func TestHeldOut(t *testing.T) {
+	classes, waits, stated, wrong := 0, 0, 0, 0
+	for _, s := range heldOut {
+		v := s.verdict(t)
+		switch {
+		case v.Class == s.class:
+			classes++
+		default:
+			t.Logf("%s: %v, not %v", s.api, v.Class, s.class)
+		}
+		switch {
+		case s.wait == 0 && v.Hint > 0:
+			wrong++
+			t.Logf("%s: %v, but no wait is stated", s.api, v.Hint)
+		case s.wait > 0 && v.Hint == s.wait:
+			waits++
+		case s.wait > 0:
+			t.Logf("%s: %v, not %v", s.api, v.Hint, s.wait)
+		}
+		if s.wait > 0 {
+			stated++
+		}
+	}
+	t.Logf("%d of %d classes, %d of %d stated waits, %d false waits", classes, len(heldOut), waits, stated, wrong)
+	assert.GreaterOrEqual(t, classes, 44)
+	assert.GreaterOrEqual(t, waits, stated*20/25)
+	assert.Zero(t, wrong)
 }
