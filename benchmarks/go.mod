@@ -4,8 +4,8 @@ go 1.26.0
 
 require (
 	github.com/avast/retry-go/v5 v5.1.1
-	github.com/aws/aws-sdk-go-v2 v1.47.7
-	github.com/aws/smithy-go v1.28.8
+	github.com/aws/aws-sdk-go-v2 v1.48.0
+	github.com/aws/smithy-go v1.28.9
 	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/cenkalti/backoff/v7 v7.0.3
 	github.com/cristalhq/hedgedhttp v0.9.1

@@ -76,7 +76,8 @@ var layers = []layer{
 	{"aws-sdk-go-v2, retry quota used up", attempts, added, func(ctx context.Context, url string) error {
 		return receive(ctx, url, func(o *sqs.Options) {
 			o.Retryer = awsRetryer(func(o *awsretry.StandardOptions) {
-				o.MaxAttempts, o.RateLimiter = 2*attempts, ratelimit.NewTokenRateLimit((attempts-1)*awsretry.DefaultRetryCost)
+				o.MaxAttempts, o.RetryCost = 2*attempts, 1
+				o.RateLimiter = ratelimit.NewTokenRateLimit(attempts - 1)
 			})
 		})
 	}},
