@@ -23,7 +23,9 @@ import (
 func hintOf(preset, service string) func(http.Header) time.Duration {
 	since2026 := strings.Contains(preset, "-2026")
 	switch {
-	case strings.HasPrefix(preset, "aws-go-v2-") && since2026:
+	// The common presets follow the majority: only botocore understands 1_000 and numbers
+	// of milliseconds that overflow; Go and Java ignore them.
+	case preset == "aws-standard-2026", preset == "aws-adaptive-2026", strings.HasPrefix(preset, "aws-go-v2-") && since2026:
 		return milliseconds(goMilliseconds)
 	// The clients of STS and DynamoDB read the older mode's header.
 	case strings.HasPrefix(preset, "aws-java-v2-") && since2026 && service != "sts" && service != "dynamodb":

@@ -22,10 +22,12 @@ func TestHintOf(t *testing.T) {
 		preset, header, value string
 		want                  time.Duration
 	}{
-		{"aws-standard-2026", "X-Amz-Retry-After", "1_500", 1500 * ms},
+		{"aws-standard-2026", "X-Amz-Retry-After", "1_500", 0},
+		{"aws-botocore-standard-2026", "X-Amz-Retry-After", "1_500", 1500 * ms},
 		{"aws-standard-2026", "X-Amz-Retry-After", "+20", 20 * ms},
 		{"aws-standard-2026", "X-Amz-Retry-After", "-20", 0},
-		{"aws-standard-2026", "X-Amz-Retry-After", "99999999999999999999", math.MaxInt64},
+		{"aws-standard-2026", "X-Amz-Retry-After", "99999999999999999999", 0},
+		{"aws-botocore-standard-2026", "X-Amz-Retry-After", "99999999999999999999", math.MaxInt64},
 		{"aws-standard-2026", "Retry-After", "3", 0},
 		{"aws-botocore-standard", "X-Amz-Retry-After", "1500", 0},
 		{"aws-go-v2-standard-2026", "X-Amz-Retry-After", "1500", 1500 * ms},

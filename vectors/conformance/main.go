@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	r := &runner{sdks: sdks, folder: "../trace", stdout: os.Stdout, stderr: os.Stderr}
+	r := &runner{sdks: sdks, folder: "../trace", page: "../../docs/aws.md", stdout: os.Stdout, stderr: os.Stderr}
 	os.Exit(r.run(os.Args[1:]))
 }
 
@@ -23,7 +23,8 @@ func (r *runner) parse(args []string) error {
 	names := flags.String("sdk", "", "`names` of the SDKs to run, separated by commas: "+strings.Join(r.names(), ", ")+" (default all)")
 	need := flags.String("need", "", "`names` of the SDKs that must not be skipped, separated by commas")
 	preset := flags.String("preset", "", "the only preset to run, by its `name` in the text form")
-	flags.BoolVar(&r.update, "update", false, "rewrite the recordings in "+r.folder)
+	flags.BoolVar(&r.update, "update", false, "rewrite the recordings in "+r.folder+"; with -newest, the table in "+r.page)
+	flags.BoolVar(&r.newest, "newest", false, "run the newest release of each SDK instead of the pinned one, in a copy")
 	flags.StringVar(&r.cache, "cache", "", "`folder` for the SDKs (default gobackoff-conformance in the user's cache folder)")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -38,8 +39,10 @@ func (r *runner) parse(args []string) error {
 	if r.needed, err = r.known(*need); err != nil {
 		return err
 	}
-	r.choose(wanted, *preset)
-	if r.sdks == nil {
+	if r.choose(wanted, *preset); r.newest {
+		r.sdks = slices.DeleteFunc(r.sdks, func(s sdk) bool { return s.newest == nil })
+	}
+	if len(r.sdks) == 0 {
 		return fmt.Errorf("the selected SDKs have no preset %q", *preset)
 	}
 	for _, name := range r.needed {
@@ -97,5 +100,8 @@ func (r *runner) findCache() error {
 	}
 	var err error
 	r.cache, err = filepath.Abs(r.cache) // drivers run in their own folders
+	if r.newest {
+		r.cache = filepath.Join(r.cache, "newest")
+	}
 	return err
 }

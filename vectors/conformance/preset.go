@@ -51,6 +51,10 @@ var exclusions = []struct {
 		"the SDK retries it for the operations that declare it, and ListTables does not",
 	},
 	{
+		regexp.MustCompile(`^aws-(standard|adaptive)-2026$`), regexp.MustCompile(`"(1_000|9223372036854775807|99999999999999999999)"`),
+		"botocore understands this number in x-amz-retry-after; Go and Java ignore it",
+	},
+	{
 		regexp.MustCompile(`^aws-(standard|adaptive)-2026$`), regexp.MustCompile(`: (untrusted certificate|garbage|bad checksum)`),
 		"botocore retries every error of its HTTP client; the policy does not retry where it is unlikely to help",
 	},

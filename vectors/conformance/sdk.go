@@ -31,8 +31,9 @@ type sdk struct {
 	version string   // distinguishes installations with the same name
 	reports string   // the SDK and its version in the driver's output
 	folder  string   // where the commands run
-	install []string // installs the SDK and its dependencies into $cache
+	install []string // installs the SDK and its dependencies into $cache; exit status 3: the driver does not compile
 	driver  []string
+	newest  []string       // replaces the versions in the folder by the newest and prints what the driver then reports; nil: an older release is meant
 	without *regexp.Regexp // matches the cases that the driver does not run; may be nil
 	presets []string       // in the library's text form
 }
@@ -40,19 +41,26 @@ type sdk struct {
 var sdks = []sdk{
 	botocore("1.34.106", "aws-botocore-standard-late-cap", "aws-botocore-adaptive-late-cap"),
 	botocore("1.43.11", "aws-botocore-standard", "aws-botocore-adaptive"),
-	botocore("1.44.5", "aws-botocore-legacy", "aws-botocore-standard-2026", "aws-botocore-adaptive-2026", "aws-standard-2026", "aws-adaptive-2026"),
-	javaScript("js-v2", "2.1693.0", "v2", "aws-sdk 2.1693.0", "aws-js-v2"),
+	current(botocore("1.44.5", "aws-botocore-legacy", "aws-botocore-standard-2026", "aws-botocore-adaptive-2026", "aws-standard-2026", "aws-adaptive-2026"), "1.44.5"),
+	current(javaScript("js-v2", "2.1693.0", "v2", "aws-sdk 2.1693.0", "aws-js-v2"), "v2"),
 	javaScript("js-v3", "late-cap", "v3-late-cap", "@aws-sdk/client-sts 3.1024.0, @smithy/util-retry 4.2.13",
 		"aws-js-v3-standard-late-cap"),
 	javaScript("js-v3", "flag-off", "v3-flag-off", "@aws-sdk/client-sts 3.1162.0, @smithy/core 3.39.0",
 		"aws-js-v3-standard", "aws-js-v3-adaptive"),
-	javaScript("js-v3", "2026", "v3-2026", "@aws-sdk/client-sts 3.1162.0, @smithy/core 3.41.0",
-		"aws-js-v3-standard-2026", "aws-js-v3-adaptive-2026"),
-	java("v1", "aws-sdk-java 1.12.797", "aws-java-v1-legacy", "aws-java-v1-standard", "aws-java-v1-adaptive"),
-	java("v2", "aws-sdk-java-v2 2.57.8", "aws-java-v2-legacy", "aws-java-v2-standard", "aws-java-v2-adaptive",
-		"aws-java-v2-standard-2026", "aws-java-v2-adaptive-2026"),
-	goV2("go.mod", "1.48.0", "aws-go-v2-standard-2026", "aws-go-v2-adaptive-2026"),
+	current(javaScript("js-v3", "2026", "v3-2026", "@aws-sdk/client-sts 3.1162.0, @smithy/core 3.41.0",
+		"aws-js-v3-standard-2026", "aws-js-v3-adaptive-2026"), "v3-2026"),
+	current(java("v1", "aws-sdk-java 1.12.797", "aws-java-v1-legacy", "aws-java-v1-standard", "aws-java-v1-adaptive"), "v1"),
+	current(java("v2", "aws-sdk-java-v2 2.57.8", "aws-java-v2-legacy", "aws-java-v2-standard", "aws-java-v2-adaptive",
+		"aws-java-v2-standard-2026", "aws-java-v2-adaptive-2026"), "v2"),
+	current(goV2("go.mod", "1.48.0", "aws-go-v2-standard-2026", "aws-go-v2-adaptive-2026")),
 	goV2("v1.47.mod", "1.47.8", "aws-go-v2-standard", "aws-go-v2-adaptive"),
+}
+
+// current returns an SDK whose present behavior the presets describe. -newest calls its
+// driver's newest.sh with the arguments.
+func current(s sdk, args ...string) sdk {
+	s.newest = append([]string{"sh", "newest.sh"}, args...)
+	return s
 }
 
 func botocore(version string, presets ...string) sdk {
@@ -68,7 +76,7 @@ func goV2(modfile, version string, presets ...string) sdk {
 	binary := "$cache/go-v2-" + version
 	return sdk{
 		name: "go-v2", version: version, reports: "aws-sdk-go-v2 " + version, folder: "drivers/go",
-		install: []string{"go", "build", "-modfile", modfile, "-o", binary, "."},
+		install: []string{"sh", "install.sh", modfile, binary},
 		driver:  []string{binary},
 		presets: presets,
 	}

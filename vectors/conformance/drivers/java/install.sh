@@ -7,4 +7,5 @@ rm -rf "$out"
 mkdir -p "$out/classes"
 mvn --quiet --batch-mode --file "$here/$1/pom.xml" \
     org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory="$out/lib"
-javac -Xlint:all -Werror -proc:none -d "$out/classes" -cp "$out/lib/*" "$here"/common/*.java "$here/$1"/*.java
+# Status 3: the driver does not fit the SDK.
+javac -Xlint:all -Werror -proc:none -d "$out/classes" -cp "$out/lib/*" "$here"/common/*.java "$here/$1"/*.java || exit 3
