@@ -1,12 +1,15 @@
 package retryhttp_test
 
 import (
+	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/gobackoff/retry/internal/test/linear"
 	"github.com/gobackoff/retry/retryhttp"
 )
 
@@ -17,6 +20,10 @@ func TestRateLimitHeaders(t *testing.T) {
 		headers []string
 		want    time.Duration
 	}{
+		{"another prefix", 429, []string{"Fitbit-Rate-Limit-Reset: 600"}, 10 * time.Minute},
+		{"another word", 429, []string{"RateLimit-Remaining: 1", "RateLimit-ResetTime: 2026-11-02T12:00:30+00:00", "Date: Mon, 02 Nov 2026 12:00:00 GMT"}, 30 * time.Second},
+		{"the minute is used up", 429, []string{"X-RateLimit-Reset-Tokens-Day: 9000", "X-RateLimit-Remaining-Tokens-Minute: 0", "X-RateLimit-Reset-Tokens-Minute: 11.5"}, 11500 * time.Millisecond},
+		{"with a reset, but no rate limit", 429, []string{"X-Reset: 5", "X-Limit-Reset: 5"}, 0},
 		{"several are used up", 429, []string{`RateLimit: "a";r=0;t=5, "b";r=0;t=9, "c";r=1;t=99`}, 9 * time.Second},
 		{"none is used up", 429, []string{`RateLimit: "a";r=3;t=5, "b";r=1;t=9`}, 5 * time.Second},
 		{"used up, another status", 500, []string{`RateLimit: "a";r=0;t=5`}, 5 * time.Second},
@@ -46,6 +53,30 @@ func TestRateLimitHeaders(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			resp := &http.Response{StatusCode: tt.status, Header: header(tt.headers)}
 			assert.Equal(t, tt.want, retryhttp.RetryAfter(resp, exampleTime))
+		})
+	}
+}
+
+// TestResetHeadersAreReadInLinearTime: neither many headers that limit a rate nor a long
+// name keep a client busy.
+func TestResetHeadersAreReadInLinearTime(t *testing.T) {
+	for name, header := range map[string]func(size int) http.Header{
+		"many": func(size int) http.Header {
+			h := http.Header{}
+			for i := range size / 32 {
+				h[fmt.Sprintf("X-Ratelimit-Reset-%012x", i)] = []string{"60"}
+			}
+			return h
+		},
+		"a long name": func(size int) http.Header {
+			return http.Header{"Ratelimit-" + strings.Repeat("Reset-", size/6): {"60"}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			linear.Check(t, 1<<20, func(size int) func() {
+				resp := &http.Response{StatusCode: http.StatusTooManyRequests, Header: header(size)}
+				return func() { assert.Equal(t, time.Minute, retryhttp.RetryAfter(resp, time.Now())) }
+			})
 		})
 	}
 }
