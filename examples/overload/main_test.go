@@ -18,6 +18,9 @@ import (
 
 // TestWatch runs the example in virtual time.
 func TestWatch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates two servers for half a minute")
+	}
 	synctest.Test(t, func(t *testing.T) {
 		networks := map[string]*overload.Memory{"without:80": overload.NewMemory(), "with:80": overload.NewMemory()}
 		for name, network := range networks {

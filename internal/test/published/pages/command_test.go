@@ -33,16 +33,17 @@ var elsewhere = map[string][2]string{
 // The map instead contains replacements for commands that are slow or cannot be run as
 // written. A key is a folder and a command.
 var instead = map[string]string{
-	"benchmarks go run .":                         "go run . -count 1 -benchtime 1us -calls 100",
-	"benchmarks go run . -short":                  "go run . -short -count 1 -benchtime 1us -calls 100",
-	"vectors/conformance go run . -sdk NAME":      `test "$(go run . -sdk none 2>&1 | head -n 1 | cut -d';' -f1)" = 'conformance: no such SDK: "none"'`,
-	"lab python3 -m http.server --directory site": "python3 -m http.server --directory site --help",
-	"lab backofflab init":                         "backofflab init other.yaml", // another command has already written the default file
+	"benchmarks go run .":        "go run . -count 1 -benchtime 1us -calls 100",
+	"benchmarks go run . -short": "go run . -short -count 1 -benchtime 1us -calls 100",
+	"benchmarks go test -v -timeout 1h ./overload -run TestInvited -update":                                          "go test ./overload -run TestInvited",
+	"vectors/conformance go run . -sdk NAME":                                                                         `test "$(go run . -sdk none 2>&1 | head -n 1 | cut -d';' -f1)" = 'conformance: no such SDK: "none"'`,
+	"lab python3 -m http.server --directory site":                                                                    "python3 -m http.server --directory site --help",
+	"lab backofflab init":                                                                                            "backofflab init other.yaml", // another command has already written the default file
 	". retry tcp:db:5432 http://web:8080/health file:/run/ready --deadline 10s":                                      "retry file:. --deadline 10s",
 	". retry --until-output '^healthy$' --deadline 5m --forever -- docker inspect -f '{{.State.Health.Status}}' web": "retry --until-output '^healthy$' -- sh -c 'docker inspect web && echo healthy'",
 	". retry --while 0 --attempts 60 --rule constant -- aws s3 ls s3://bucket/lock":                                  "retry --while 1-9 --attempts 60 --rule constant -- aws s3 ls s3://bucket/lock",
 	". retry --consecutive 3 --initial-delay 1s -- curl -fsS https://example.com/health":                             "retry --consecutive 1 --initial-delay 1ms -- curl -fsS https://example.com/health",
-	". retry completion bash|zsh|fish": "retry completion bash && retry completion zsh && retry completion fish",
+	". retry completion bash|zsh|fish":                                                                               "retry completion bash && retry completion zsh && retry completion fish",
 }
 
 // placeholders replaces the parts that readers fill in.
