@@ -101,9 +101,9 @@ func (c *config) initial(o option) string {
 	case "rule":
 		return c.rule
 	case "base":
-		return strings.TrimPrefix(key("", c.base), " =")
+		return durationText(c.base)
 	case "cap":
-		return strings.TrimPrefix(key("", c.limit), " =")
+		return durationText(c.limit)
 	case "http-status":
 		applies = slices.ContainsFunc(c.targets, func(t target) bool { return t.scheme == "http" || t.scheme == "https" })
 	case "until", "kill-after", "stdin", "output":
@@ -113,6 +113,14 @@ func (c *config) initial(o option) string {
 		return ""
 	}
 	return o.initial
+}
+
+// durationText returns "" for 0: the rule does not have it.
+func durationText(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return d.String()
 }
 
 func waitText(w retryconfig.WaitStats) string {
