@@ -33,10 +33,14 @@ var Response = analyzer("response", "report HTTP responses that leave an attempt
 				continue
 			}
 			v := p.info.ObjectOf(id.Node().(*ast.Ident))
+			if v == nil || v.Name() == "_" {
+				p.report(c.Cursor, "nothing looks at the response, so a 503 is a success, and its body is never closed")
+				continue
+			}
 			inside := slices.DeleteFunc(slices.Clone(p.vars[v].uses), func(use inspector.Cursor) bool { return !call.op.Contains(use) })
-			leaves := v.Pos() < call.op.Node().Pos() || v.Pos() >= call.op.Node().End()
+			leaves := outside(v, call.op) || slices.ContainsFunc(inside, func(use inspector.Cursor) bool { return p.kept(use, call.op) })
 			switch {
-			case leaves && p.timed(call) && !slices.ContainsFunc(inside, p.reads):
+			case leaves && p.timed(call) && !slices.ContainsFunc(inside, func(use inspector.Cursor) bool { return p.reads(use) && !p.kept(use, call.op) }):
 				p.report(c.Cursor, "the body of %s is read after the attempt, whose AttemptTimeout has then canceled it: read it in the operation", v.Name())
 			case !leaves && !slices.ContainsFunc(inside, p.looks):
 				p.report(c.Cursor, "nothing looks at the status of %s, so a 503 is a success: return an error for it, such as retryhttp.CheckStatus(%[1]s)", v.Name())
@@ -56,8 +60,28 @@ func (p *pass) received(c inspector.Cursor) (id inspector.Cursor, ok bool) {
 		return id, false
 	}
 	id = c.Parent().ChildAt(edge.AssignStmt_Lhs, 0)
-	ident, ok := id.Node().(*ast.Ident)
-	return id, ok && ident.Name != "_"
+	_, ok = id.Node().(*ast.Ident)
+	return id, ok
+}
+
+// outside reports whether a variable is declared outside an operation.
+func outside(v types.Object, op inspector.Cursor) bool {
+	return v.Pos() < op.Node().Pos() || v.Pos() >= op.Node().End()
+}
+
+// kept reports whether a use assigns a response to a variable outside the operation.
+func (p *pass) kept(use, op inspector.Cursor) bool {
+	kind, i := use.ParentEdge()
+	assign, ok := use.Parent().Node().(*ast.AssignStmt)
+	if !ok || kind != edge.AssignStmt_Rhs || i >= len(assign.Lhs) {
+		return false
+	}
+	id, ok := assign.Lhs[i].(*ast.Ident)
+	if !ok {
+		return true // a field
+	}
+	v := p.info.ObjectOf(id)
+	return v != nil && outside(v, op)
 }
 
 // timed reports whether the policy of a call has an AttemptTimeout, as far as it is in sight.

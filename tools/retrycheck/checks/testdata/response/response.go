@@ -105,3 +105,19 @@ func inGoroutine(ctx context.Context, req *http.Request, codes chan<- int) error
 		return nil
 	})
 }
+
+func discarded(ctx context.Context, req *http.Request) error {
+	return retry.Do(ctx, retry.Policy{}, func(ctx context.Context) error {
+		_, err := http.DefaultClient.Do(req.WithContext(ctx)) // want `nothing looks at the response, so a 503 is a success, and its body is never closed`
+		return err
+	})
+}
+
+func copied(ctx context.Context, req *http.Request) (resp *http.Response, err error) {
+	err = retry.Do(ctx, retry.Policy{AttemptTimeout: time.Second}, func(ctx context.Context) error {
+		r, err := http.DefaultClient.Do(req.WithContext(ctx)) // want `the body of r is read after the attempt`
+		resp = r
+		return err
+	})
+	return resp, err
+}
