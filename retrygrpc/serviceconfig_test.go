@@ -70,7 +70,7 @@ func TestServiceConfigLost(t *testing.T) {
 		"Backoff: retry 3 waits for 12ms on average, not 30ms":                                 func(p *retry.Policy) { p.Backoff = retry.Schedule{10e6, 11e6, 30e6} },
 		"Backoff: gRPC draws each delay from within 20 % of its mean, unlike this policy":      func(p *retry.Policy) { p.Backoff = retry.Exponential{Base: time.Second} },
 		"Backoff: gRPC has no separate delays after throttling": func(p *retry.Policy) {
-			p.Backoff = retry.WhenThrottled{Throttled: retry.Constant(1), Else: asGRPC.Backoff}
+			p.Backoff = retry.WhenThrottled{Throttled: retry.Constant(time.Second), Else: asGRPC.Backoff}
 		},
 		hintsLost: func(p *retry.Policy) { p.Hint = nil },
 	} {
