@@ -78,7 +78,9 @@ func (l *limiter) begin(within, now time.Duration) {
 		l.period++
 		copy(l.recent[1:], l.recent[:])
 		l.recent[0] = 0
-		if now-l.began > 2*l.long() && !l.stopped() {
+		if l.stopped() { // perhaps all requests hang
+			l.limit = max(1, l.limit*0.9)
+		} else if now-l.began > 2*l.long() {
 			l.admitted, l.began = l.done, now
 			if l.done >= fewest {
 				l.judge(now)
@@ -162,6 +164,7 @@ func (l *limiter) leave(t Ticket, now time.Duration) {
 		l.limit, l.cut = l.cut.limit, point{} // those that stay do not delay others
 	default:
 		l.cut.median = now - l.since
+		l.limit = max(1, min(l.cut.limit, l.cut.number/4))
 		l.next(now)
 	}
 	l.came = 0

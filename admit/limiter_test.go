@@ -271,3 +271,14 @@ func TestTinyTimeouts(t *testing.T) {
 	assert.InDelta(t, 100, patient.good.percent(), 0)
 	assert.Less(t, b.gate.Stats().Limit, 1000.0)
 }
+
+// TestAllHang: a handler that hangs for ever does not fill the memory.
+func TestAllHang(t *testing.T) {
+	b := newBench(1)
+	var refused share
+	b.arrive(1000, time.Minute, func() { b.once(&refused, always(5*ms)) })
+	b.run(2 * time.Minute)
+	b.arrive(1000, 12*time.Minute, func() { b.gate.Enter(Caller{}) })
+	b.run(12 * time.Minute)
+	assert.Less(t, b.gate.Stats().InFlight, 2000) // of 600,000
+}
