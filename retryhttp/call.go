@@ -164,7 +164,7 @@ func (c *call) pause(ctx context.Context, inRow int) error {
 	if inRow%2 == 0 {
 		return ctx.Err()
 	}
-	wait := retry.EqualJitter{Base: 100 * time.Millisecond, Cap: time.Second}.Delay(retry.Attempt{Number: (inRow + 1) / 2}, rand.Float64())
+	wait := retry.EqualJitter{Base: 50 * time.Millisecond, Cap: time.Second}.Delay(retry.Attempt{Number: (inRow + 1) / 2}, rand.Float64())
 	return c.clock().Sleep(ctx, wait)
 }
 
