@@ -55,9 +55,9 @@ var realCases = []struct {
 	most                  float64
 }{
 	{"GET", http.MethodGet, "", 5},
-	{"PUT with body", http.MethodPut, "content", 5},
-	{"POST", http.MethodPost, "", 20},
-	{"POST with body", http.MethodPost, "content", 20},
+	{"PUT with body", http.MethodPut, "content", 3},
+	{"POST", http.MethodPost, "", 6},
+	{"POST with body", http.MethodPost, "content", 7},
 }
 
 func realServer(tb testing.TB, protocol string) (string, *http.Transport) {

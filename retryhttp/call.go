@@ -214,7 +214,7 @@ func (c *call) setHeaders(x *exchange) {
 // one now, nothing is executed twice, but an error may say less.
 func (c *call) adapt(x *exchange, again bool) {
 	protocol := c.host.protocol.Load()
-	if x.empty && x.direct != nil && c.host.poolFor(x.request.URL) != nil && !c.host.noPool.Load() {
+	if x.empty && x.direct != nil && c.host.poolFor(&x.request) != nil {
 		http2 := protocol == 2 || protocol == 0 && (x.request.URL.Scheme == "https" || x.overHTTP2(nil))
 		single := !c.mayRepeat || again || c.resends.Load() >= maxResends
 		x.alone = single && http2 || !c.mayRepeat && isReplayable(&x.request)

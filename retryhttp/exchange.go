@@ -198,7 +198,7 @@ func (x *exchange) overHTTP2(conn net.Conn) bool {
 // send passes the request to Base.
 func (x *exchange) send() (*http.Response, error) {
 	if x.alone {
-		p := x.host.poolFor(x.request.URL)
+		p := x.host.poolFor(&x.request)
 		conn, err := p.get(x, x.direct, x.request.URL.Scheme, x.host.String())
 		switch {
 		case err == nil:

@@ -3,7 +3,6 @@ package retryhttp
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -30,15 +29,16 @@ type opening struct {
 	done chan struct{} // closed when pooled or err is set
 }
 
-// poolFor returns the pool for requests to u, or nil if only an http.Transport knows how to
-// send them.
-func (h *host) poolFor(u *url.URL) *pool {
+// poolFor returns the pool for a request, or nil if only an http.Transport knows how to
+// send it.
+func (h *host) poolFor(req *http.Request) *pool {
 	isASCII := !strings.ContainsFunc(h.authority.name, func(r rune) bool { return r > 0x7f })
 	switch {
-	case u == nil, !isASCII: // net/http encodes other names
-	case u.Scheme == "https":
+	case req.URL == nil, h.noPool.Load():
+	case !isASCII, req.Header.Get("Upgrade") != "": // net/http encodes names, and upgrades only HTTP/1
+	case req.URL.Scheme == "https":
 		return &h.secure
-	case u.Scheme == "http":
+	case req.URL.Scheme == "http":
 		return &h.plain
 	}
 	return nil

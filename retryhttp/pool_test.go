@@ -3,6 +3,7 @@ package retryhttp_test
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -297,4 +298,105 @@ func TestPoolDials(t *testing.T) {
 	req.URL = parse(t, "https://host/")
 	_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(req)
 	assert.ErrorIs(t, err, context.Canceled)
+}
+
+// TestPoolUpgrades: a request for an upgrade is sent over HTTP/1, as net/http does it.
+func TestPoolUpgrades(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, r.Proto+" "+r.Header.Get("Upgrade"))
+	}))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	transport := &retryhttp.Transport{Base: server.Client().Transport, MayRepeat: func(*http.Request) bool { return false }}
+	t.Cleanup(transport.CloseIdleConnections)
+	for upgrade, want := range map[string]string{"": "HTTP/2.0 ", "websocket": "HTTP/1.1 websocket"} {
+		req := request(t, "GET", "")
+		req.URL = parse(t, server.URL)
+		if upgrade != "" {
+			req.Header.Set("Connection", "Upgrade")
+			req.Header.Set("Upgrade", upgrade)
+		}
+		resp, err := transport.RoundTrip(req)
+		require.NoError(t, err)
+		data, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		assert.Equal(t, want, string(data))
+	}
+}
+
+// TestPoolThroughProxy: the pool's connections go through the http.Transport's proxy, too.
+func TestPoolThroughProxy(t *testing.T) {
+	s := newServer(t, http2, ok)
+	var connects atomic.Int32
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		connects.Add(1)
+		assert.Equal(t, http.MethodConnect, r.Method)
+		assert.Equal(t, "Basic dXNlcjpzZWNyZXQ=", r.Header.Get("Proxy-Authorization"))
+		target, err := net.Dial("tcp", s.Listener.Addr().String())
+		if !assert.NoError(t, err) {
+			return
+		}
+		defer target.Close()
+		w.WriteHeader(http.StatusOK)
+		client, _, err := http.NewResponseController(w).Hijack()
+		if !assert.NoError(t, err) {
+			return
+		}
+		defer client.Close()
+		go func() {
+			_, _ = io.Copy(target, client)
+			_ = target.Close()
+		}()
+		_, _ = io.Copy(client, target)
+	}))
+	t.Cleanup(proxy.Close)
+	target := parse(t, proxy.URL)
+	target.User = url.UserPassword("user", "secret")
+	s.base.Proxy = http.ProxyURL(target)
+	req := request(t, "POST", "")
+	req.URL = parse(t, s.URL)
+	req.URL.Host = "example.com:443" // no proxy is used for 127.0.0.1
+	resp, err := s.transport().RoundTrip(req)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.EqualValues(t, 1, connects.Load())
+	arrived, _ := s.seen()
+	assert.Len(t, arrived, 1)
+}
+
+// TestPoolUnsupported: an http.Transport whose HTTP/2 cannot open a connection for the pool,
+// like that of an old golang.org/x/net, sends the requests itself.
+func TestPoolUnsupported(t *testing.T) {
+	server := httptest.NewUnstartedServer(nil)
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	var dials atomic.Int32
+	sent := 0
+	base := &http.Transport{TLSClientConfig: server.Client().Transport.(*http.Transport).TLSClientConfig.Clone()}
+	base.TLSClientConfig.NextProtos = []string{"h2"}
+	base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		dials.Add(1)
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}
+	base.TLSNextProto = map[string]func(string, *tls.Conn) http.RoundTripper{"h2": func(_ string, c *tls.Conn) http.RoundTripper {
+		t.Cleanup(func() { _ = c.Close() })
+		return roundTripper(func(req *http.Request) (*http.Response, error) {
+			sent++
+			assert.Nil(t, req.Body)
+			return &http.Response{StatusCode: 200, ProtoMajor: 2, Body: http.NoBody, Request: req}, nil
+		})
+	}}
+	transport := &retryhttp.Transport{Base: base, Policy: quick()}
+	for range 3 {
+		req := request(t, "POST", "")
+		req.URL = parse(t, server.URL)
+		resp, err := transport.RoundTrip(req)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+	}
+	assert.Equal(t, 3, sent)
+	assert.LessOrEqual(t, dials.Load(), int32(1+3), "the pool tries only once")
 }

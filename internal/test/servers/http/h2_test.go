@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -295,5 +296,26 @@ func TestH2Responses(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// TestConfiguredTransport: if x/net provides the HTTP/2 of an http.Transport, a POST without a
+// body has its Content-Length, too, whether or not x/net can open a connection for it.
+func TestConfiguredTransport(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		assert.Equal(t, "0", r.Header.Get("Content-Length"))
+		assert.Equal(t, 2, r.ProtoMajor)
+	}))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	base := &http.Transport{TLSClientConfig: server.Client().Transport.(*http.Transport).TLSClientConfig.Clone()}
+	require.NoError(t, http2.ConfigureTransport(base))
+	client := &http.Client{Transport: &retryhttp.Transport{Base: base}}
+	defer client.CloseIdleConnections()
+	for range 3 {
+		resp, err := client.Post(server.URL, "", nil)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
 	}
 }

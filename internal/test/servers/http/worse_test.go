@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryhttp"
@@ -145,10 +147,29 @@ var wornServers = []worn{
 		backend := newExecutions(t, false)
 		return nginx(t, "HTTP/1.1", "keepalive_requests 100; location / { proxy_pass "+backend.URL+"; }"), backend.twice
 	}},
+	{"Go, connections end", "HTTP/2", goWorn},
 	{"node, sessions end", "HTTP/2", func(t *testing.T) (string, func() int) {
 		address, executed := nodeWith(t, nodeSessions)
 		return address, func() int { return twiceIn(t, executed) }
 	}},
+}
+
+// goWorn closes a connection with every tenth response.
+func goWorn(t *testing.T) (string, func() int) {
+	e := &executions{count: map[string]int{}}
+	server := &http.Server{Protocols: new(http.Protocols), Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if e.execute(r)%10 == 9 {
+			w.Header().Set("Connection", "close")
+		}
+		_, _ = io.WriteString(w, "done")
+	})}
+	server.Protocols.SetUnencryptedHTTP2(true)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(func() { _ = server.Close() })
+	return listener.Addr().String(), e.twice
 }
 
 // nodeSessions destroys or closes every tenth session after a response.
