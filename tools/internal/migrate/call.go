@@ -39,8 +39,8 @@ func (s *site) note(text string) { s.notes = append(s.notes, text) }
 func (r *rewriter) check(s *site) {
 	switch op := r.inner(s.op).(type) {
 	case *ast.FuncLit:
-		if s.condition && !unnamed(op) {
-			s.fail("the results of its condition have names")
+		if s.condition && !r.explicit(op) {
+			s.fail("its condition has a return without results")
 		}
 	case *ast.Ident, *ast.SelectorExpr:
 	default:
@@ -88,7 +88,7 @@ func (r *rewriter) operation(s *site) text {
 	if lit, ok := op.(*ast.FuncLit); ok {
 		if s.condition {
 			r.returns(lit)
-			r.replace(lit.Type.Results, "error")
+			r.oneResult(lit)
 		}
 		if !s.passes {
 			r.insert(lit.Type.Params.Opening+1, code("context.Context")...)

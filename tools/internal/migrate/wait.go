@@ -126,30 +126,49 @@ func waitNamesTimeout(r *rewriter) string {
 // notYet is the error of an attempt whose condition is false.
 const notYet = `"not ready"`
 
-// unnamed reports whether a condition can be given one result.
-func unnamed(lit *ast.FuncLit) bool {
-	return lit.Type.Results != nil && len(lit.Type.Results.List) == 2 && len(lit.Type.Results.List[0].Names) == 0
+// explicit reports whether all returns of a condition have results.
+func (r *rewriter) explicit(lit *ast.FuncLit) bool {
+	return !slices.ContainsFunc(r.exits(lit), func(stmt *ast.ReturnStmt) bool { return len(stmt.Results) == 0 })
+}
+
+// oneResult gives a condition one result, and declares those that it uses by name.
+func (r *rewriter) oneResult(lit *ast.FuncLit) {
+	for _, field := range lit.Type.Results.List {
+		for _, name := range field.Names {
+			if len(r.uses[r.pass.TypesInfo.Defs[name]]) > 0 {
+				r.insert(lit.Body.Lbrace+1, code("\nvar % %\n", name.Name, field.Type)...)
+			}
+		}
+	}
+	r.replace(lit.Type.Results, "error")
+}
+
+// exits returns the return statements of a function literal.
+func (r *rewriter) exits(lit *ast.FuncLit) (exits []*ast.ReturnStmt) {
+	body, _ := r.root.FindNode(lit.Body)
+	for cur := range body.Preorder((*ast.ReturnStmt)(nil)) {
+		for up := range cur.Enclosing((*ast.FuncLit)(nil)) {
+			if up.Node() == lit {
+				exits = append(exits, cur.Node().(*ast.ReturnStmt))
+			}
+			break
+		}
+	}
+	return exits
 }
 
 // returns makes the statements that leave a condition return one error: nil if it is true, one
 // that is retried if it is false, and a permanent one for the condition's error.
 func (r *rewriter) returns(lit *ast.FuncLit) {
-	body, _ := r.root.FindNode(lit.Body)
-	for cur := range body.Preorder((*ast.ReturnStmt)(nil)) {
-		stmt := cur.Node().(*ast.ReturnStmt)
-		for up := range cur.Enclosing((*ast.FuncLit)(nil)) {
-			if up.Node() == lit {
-				r.returned(lit, stmt)
-			}
-			break
-		}
+	for _, stmt := range r.exits(lit) {
+		r.returned(lit, stmt)
 	}
 }
 
 func (r *rewriter) returned(lit *ast.FuncLit, stmt *ast.ReturnStmt) {
 	again := code("return errors.New(%)", notYet)
 	done := "done"
-	for n := range ast.Preorder(lit) { // a name that is free
+	for n := range ast.Preorder(lit.Body) { // a name that is free
 		if id, ok := n.(*ast.Ident); ok && id.Name == done {
 			done = "isDone"
 		}

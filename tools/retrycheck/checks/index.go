@@ -26,7 +26,7 @@ const (
 
 // Functions that call an operation until it succeeds.
 var (
-	retriers = names(ours+`\.(Do|DoValue|Group\.Go)`, ours+`/retrysql\.(InTx|Once)(Func)?`,
+	retriers = names(ours+`\.(Do|DoValue)`, ours+`/retrysql\.(InTx|Once)(Func)?`,
 		cenkalti+`\.Retry(Notify(WithTimer)?)?((With|And)Data)?`,
 		avast+`\.(Do|DoWithData|Retrier\.Do|RetrierWithData\[T\]\.Do)`,
 		sethvargo+`\.(Do|DoValue|Constant|Exponential|Fibonacci)`, clientgo+`\.OnError`)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait" // want "7 of 11 calls can be rewritten"
+	"k8s.io/apimachinery/pkg/util/wait" // want "8 of 12 calls can be rewritten"
 )
 
 func ready() (bool, error) { return true, nil }
@@ -58,7 +58,7 @@ func w3(ctx context.Context, stop <-chan struct{}, b wait.Backoff, now bool) err
 	if err := wait.ExponentialBackoffWithContext(ctx, wait.Backoff{Steps: 2, Duration: time.Second}, cond); err != nil { // want "wait\\.ExponentialBackoffWithContext: can be rewritten"
 		return err
 	}
-	if err := wait.PollImmediate(time.Second, time.Minute, func() (ok bool, err error) { return }); err != nil { // want "wait\\.PollImmediate: left alone: the results of its condition have names"
+	if err := wait.PollImmediate(time.Second, time.Minute, func() (ok bool, err error) { return }); err != nil { // want "wait\\.PollImmediate: left alone: its condition has a return without results"
 		return err
 	}
 	return wait.ExponentialBackoffWithContext(ctx, b, cond) // want "wait\\.ExponentialBackoffWithContext: left alone: its Backoff comes from elsewhere"
@@ -67,4 +67,11 @@ func w3(ctx context.Context, stop <-chan struct{}, b wait.Backoff, now bool) err
 func w4(ctx context.Context, cond wait.ConditionWithContextFunc) {
 	go wait.PollUntilContextCancel(ctx, time.Second, true, cond) // want "wait\\.PollUntilContextCancel: can be rewritten"
 	wait.PollUntilContextCancel(ctx, time.Second, true, cond)    // want "wait\\.PollUntilContextCancel: can be rewritten"
+}
+
+func w5(ctx context.Context) error {
+	return wait.PollUntilContextTimeout(ctx, time.Second, time.Minute, true, func(context.Context) (done bool, err error) { // want "wait\\.PollUntilContextTimeout: can be rewritten; the condition's context does not end with the timeout"
+		ok, err := ready()
+		return ok, err
+	})
 }
