@@ -81,19 +81,19 @@ func TestClasses(t *testing.T) {
 			common, byDefault := retry.ClassPermanent, retry.ClassPermanent
 			switch {
 			case status == 429 || isIn(throttling, code):
-				common = retry.ClassThrottled
-			case isIn(timeouts, code) || slices.Contains([]int{500, 502, 503, 504}, status):
-				common = retry.ClassTransient
-			}
-			switch {
-			case common == retry.ClassThrottled:
-				byDefault = retry.ClassThrottled
-			case slices.Contains([]int{425, 500, 502, 503, 504, 509}, status), status == 409 && code == "ReplicatedWriteConflictException":
+				common, byDefault = retry.ClassThrottled, retry.ClassThrottled
+			case isIn(timeouts, code):
+				common, byDefault = retry.ClassTransient, retry.ClassTimeout
+			case status == 408:
+				byDefault = retry.ClassTimeout
+			case status == 409 && code == "ReplicatedWriteConflictException": // the operation of Do may read the item again
+				byDefault = retry.ClassTransient
+			case slices.Contains([]int{500, 502, 503, 504}, status):
+				common, byDefault = retry.ClassTransient, retry.ClassTransient
+			case slices.Contains([]int{425, 509}, status):
 				byDefault = retry.ClassTransient
 			case status == 499 || status == 599: // not in the registry of statuses
 				byDefault = retry.ClassUnknown
-			case status == 408 || isIn(timeouts, code):
-				byDefault = retry.ClassTimeout
 			}
 			if code == "slowdown" || code == "Throttling " { // the default reads a code as words
 				byDefault = retry.ClassThrottled

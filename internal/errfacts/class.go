@@ -107,16 +107,16 @@ func ofStatus(status int64) Class {
 // S3 and some clouds report timeouts and throttling with status 400.
 func ofResponse(status int64, code string) Class {
 	c := ofStatus(status)
-	if c != Permanent || code == "" {
+	if code == "" {
 		return c
 	}
 	switch word := typeWord(code); {
-	case ofWord(word) == Throttled:
-		return Throttled
 	case hasWord(timeoutWords, word):
 		return TimedOut
+	case c == Permanent && ofWord(word) == Throttled:
+		return Throttled
 	}
-	return Permanent
+	return c
 }
 
 // isConflictOfAWS reports whether a code is that of a conflict with another request, rather

@@ -146,6 +146,7 @@ func TestOwnNumbers(t *testing.T) {
 		{cloudError{"RequestExpired", 403}, Transient},
 		{cloudError{"RequestTimeTooSkewed", 403}, Transient},
 		{cloudError{"RequestTimeout", 400}, TimedOut},
+		{cloudError{"RequestTimeout", 503}, TimedOut},
 		{cloudError{"SlowDown", 400}, Throttled},
 		{cloudError{"Conflict", 409}, Permanent}, // minio-go's, which does not retry it
 		{ownStatus{404}, Unknown},
