@@ -119,3 +119,44 @@ func TestReadBrokenOff(t *testing.T) {
 	assert.ErrorIs(t, failed, io.ErrUnexpectedEOF)
 	assert.NotContains(t, failed.Error(), "attempt exceeded")
 }
+
+// TestReadTooMuch: content above MaxRead is an error that names the field, and a length that
+// is declared is not read first.
+func TestReadTooMuch(t *testing.T) {
+	for name, tt := range map[string]struct {
+		most, declared, content int64
+		read                    int64 // 0: all is returned
+		fails                   bool
+	}{
+		"as much as allowed":    {10, 10, 10, 0, false},
+		"declared":              {10, 11, 11, 0, true},
+		"undeclared":            {10, -1, 1000, 11, true},
+		"no limit":              {-1, -1, 100 << 20, 0, false},
+		"the default":           {0, -1, 64<<20 + 1, 64<<20 + 1, true},
+		"the default, declared": {0, 64<<20 + 1, 64<<20 + 1, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			requests := 0
+			var body *io.LimitedReader
+			base := roundTripper(func(*http.Request) (*http.Response, error) {
+				requests++
+				body = &io.LimitedReader{R: zeros{}, N: tt.content}
+				return &http.Response{StatusCode: http.StatusOK, ContentLength: tt.declared, Body: io.NopCloser(body)}, nil
+			})
+			client := &http.Client{Transport: &retryhttp.Transport{Base: base, MaxRead: tt.most}}
+			_, content, err := retryhttp.Read(client, request(t, "GET", ""))
+			assert.Equal(t, 1, requests, "it is not retried")
+			if !tt.fails {
+				require.NoError(t, err)
+				assert.Len(t, content, int(tt.content))
+				return
+			}
+			require.ErrorContains(t, err, "see Transport.MaxRead")
+			assert.Equal(t, tt.read, tt.content-body.N)
+		})
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }

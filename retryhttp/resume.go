@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/gobackoff/retry"
 )
@@ -25,6 +26,10 @@ type resumedBody struct {
 	offset int64
 	broken error // of body, after the data that it returned
 	end    error // of Read, from now on
+
+	first     time.Time // when the body first broke off
+	paid      int64     // the offset at the latest request
+	fruitless int       // requests in a row that did not pay
 
 	mu   sync.Mutex
 	body io.ReadCloser // of the latest response; only Read changes it
@@ -88,17 +93,29 @@ func (b *resumedBody) use(body io.ReadCloser) {
 }
 
 // resume requests the rest, until a response returns some of it. The broken body counts
-// as a failed attempt, and as one with progress if it returned any data.
+// as a failed attempt, and as one with progress if it returned enough data: a server that
+// sends a byte per response could otherwise keep a client for ever.
 func (b *resumedBody) resume() error {
 	_ = b.body.Close()
 	b.use(http.NoBody)
 	c, broken := b.call.again(b), b.broken
+	pays := b.offset-b.paid >= min(paysAlways, max(1, b.total/100))
+	if b.fruitless++; pays {
+		b.fruitless = 0
+	}
+	b.paid = b.offset
+	now, limit := c.clock().Now(), c.policy.MaxElapsed
+	if b.first.IsZero() {
+		b.first = now
+	}
+	if limit > 0 && now.Sub(b.first) >= limit {
+		return c.outOfTime(broken)
+	}
 	err := retry.Do(c, c.policyForRest(), func(ctx context.Context) error {
 		if c.cause != nil {
 			return c.attempt(ctx)
 		}
-		c.cause = broken
-		if b.offset > 0 {
+		if c.cause = broken; pays {
 			return retry.Progress(broken)
 		}
 		return broken
@@ -127,11 +144,39 @@ func (c *call) again(b *resumedBody) *call {
 	return next
 }
 
+// outOfTime gives up before a request, as retry.Do would.
+func (c *call) outOfTime(broken error) error {
+	e := &retry.Error{Err: broken, Reason: retry.ErrMaxElapsed, Attempts: int(c.number.Load())}
+	if c.policy.OnGiveUp != nil {
+		c.policy.OnGiveUp(c, e)
+	}
+	return e
+}
+
+const paysAlways = 64 << 10 // bytes
+
 // policyForRest returns the policy for a call whose first attempt is the broken body: it
-// began long ago, so nothing delays it and hooks do not hear of it again.
+// began long ago, so nothing delays it and hooks do not hear of it again. Requests that
+// did not pay count as its attempts, and its time limit began when the body first broke off.
 func (c *call) policyForRest() retry.Policy {
-	p := c.policy
+	p, b := c.policy, c.rest
 	p.Classifier = c
+	if fruitless := b.fruitless; fruitless > 0 {
+		if most := p.Attempts(); most != retry.Unlimited {
+			p.MaxAttempts = max(1, most-fruitless+1)
+		}
+		rule := retry.Capped{Of: p.Backoff}
+		p.Backoff = retry.BackoffFunc(func(a retry.Attempt, u float64) time.Duration {
+			a.Number += fruitless - 1
+			return rule.Delay(a, u)
+		})
+	}
+	if p.MaxElapsed > 0 {
+		p.MaxElapsed -= max(0, c.clock().Now().Sub(b.first))
+	}
+	if p.Budget != nil {
+		p.Budget = withoutRefund{p.Budget}
+	}
 	if p.Limiter != nil {
 		p.Limiter = &restLimiter{p.Limiter, c}
 	}
@@ -145,6 +190,11 @@ func (c *call) policyForRest() retry.Policy {
 	}
 	return p
 }
+
+// withoutRefund is a Budget that the continuations of a body only spend.
+type withoutRefund struct{ retry.Budget }
+
+func (withoutRefund) Deposit(retry.Attempt, error) {}
 
 // restLimiter is a Limiter that does not see the broken body.
 type restLimiter struct {

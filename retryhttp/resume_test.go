@@ -19,6 +19,7 @@ import (
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/internal/test/linear"
 	"github.com/gobackoff/retry/retryhttp"
+	"github.com/gobackoff/retry/retrytest"
 )
 
 // A cutter serves content with http.ServeContent, which implements ranges, and cuts each
@@ -516,6 +517,69 @@ func TestContentRangeIsReadInLinearTime(t *testing.T) {
 					assert.Equal(t, "2", string(content[:1]))
 				}
 			})
+		})
+	}
+}
+
+// trickle answers a request for a body of total bytes with one more byte each time.
+func trickle(requests *int, total int, takes time.Duration, clock *retrytest.Clock) roundTripper {
+	return func(req *http.Request) (*http.Response, error) {
+		*requests++
+		clock.Advance(takes)
+		var from int
+		resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Etag": {`"1"`}}, ContentLength: int64(total)}
+		if _, err := fmt.Sscanf(req.Header.Get("Range"), "bytes=%d-", &from); err == nil {
+			resp.StatusCode = http.StatusPartialContent
+			resp.ContentLength -= int64(from)
+			resp.Header.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, total-1, total))
+		}
+		end := io.ErrUnexpectedEOF
+		if from+1 == total {
+			end = io.EOF
+		}
+		resp.Body = io.NopCloser(io.MultiReader(strings.NewReader("x"), failingReader{end}))
+		return resp, nil
+	}
+}
+
+// TestResumeMustPay: a response that returns little of a body counts as a failed attempt, and
+// MaxElapsed and the Budget bound the whole body.
+func TestResumeMustPay(t *testing.T) {
+	for name, tt := range map[string]struct {
+		total  int
+		policy retry.Policy
+		want   int
+		reason error
+	}{
+		"a byte of many":    {10_000, retry.Policy{MaxAttempts: 3}, 3, retry.ErrMaxAttempts},
+		"a hundredth":       {100, retry.Policy{MaxAttempts: 3}, 100, nil},
+		"the time":          {100, retry.Policy{MaxAttempts: 3, MaxElapsed: 20 * time.Second}, 21, retry.ErrMaxElapsed},
+		"the budget":        {100, retry.Policy{MaxAttempts: 3, Budget: &retry.TokenBudget{Capacity: 140}}, 11, retry.ErrBudget},
+		"no bound but time": {10_000, retry.Policy{MaxElapsed: 20 * time.Second}, 11, retry.ErrMaxElapsed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			requests, clock := 0, &retrytest.Clock{}
+			tt.policy.Clock, tt.policy.Backoff = clock, retry.Constant(time.Second)
+			if tt.policy.MaxAttempts != 0 {
+				tt.policy.Backoff = retry.Constant(0)
+			}
+			transport := &retryhttp.Transport{
+				Base: trickle(&requests, tt.total, time.Second, clock), Policy: tt.policy, Resume: true,
+				PerHost: retryhttp.Unbudgeted(),
+			}
+			if tt.policy.Budget != nil {
+				transport.PerHost = nil
+			}
+			resp, err := transport.RoundTrip(request(t, "GET", ""))
+			require.NoError(t, err)
+			_, err = io.ReadAll(resp.Body)
+			require.NoError(t, resp.Body.Close())
+			if tt.reason == nil {
+				require.NoError(t, err)
+			} else {
+				require.ErrorIs(t, err, tt.reason)
+			}
+			assert.Equal(t, tt.want, requests)
 		})
 	}
 }

@@ -100,12 +100,18 @@ type Transport struct {
 	MaxBuffer int64
 
 	// Resume continues the body of a GET that breaks off: the rest is requested with
-	// Range and If-Range, under the same Policy, Budget and hooks; counting restarts
-	// if the body returned any data. The response must have status 200, a strong ETag
+	// Range and If-Range, under the same Policy, Budget and hooks. Counting restarts only
+	// if the body has returned 64 KiB or a hundredth of it since the last request.
+	// MaxElapsed counts from the first break to the end of the body, and a continuation
+	// refunds nothing to the Budget. The response must have status 200, a strong ETag
 	// and no Content-Encoding (to prevent net/http from asking for gzip, set the header
 	// Accept-Encoding to identity), and the rest must fit it; otherwise Read of
 	// the body returns the error.
 	Resume bool
+
+	// MaxRead is the longest content that [Read] reads, in bytes. 0 means 64 MiB; below 0
+	// means no limit.
+	MaxRead int64
 
 	// AttemptHeader is the name of a header with the number of the attempt, 1 for the
 	// first. If "", no header is sent.
