@@ -27,6 +27,8 @@ var elsewhere = map[string][2]string{
 	". go install github.com/gobackoff/retry/tools/retrymigrate@latest": {"internal/test/published/release/release_test.go", `"go", "install", command+"@"+version`},
 	". go install github.com/gobackoff/retry/cmd/retry@latest":          {"internal/test/published/release/release_test.go", `"go", "install", command+"@"+version`},
 	"vectors/conformance go run .":                                      {".ci/run", "(cd vectors/conformance && go run . "},
+	"vectors/conformance go run . -newest":                              {".github/workflows/sdks.yml", `conformance" -newest`},
+	"vectors/conformance go run . -newest -update":                      {"vectors/conformance/newest_test.go", `"-newest", "-update"`},
 	"lab go run ./cmd/backofflab playground site":                       {".ci/run", "go run ./cmd/backofflab playground "},
 }
 
