@@ -257,7 +257,7 @@ func TestStatusWithinError(t *testing.T) {
 		{"429", within(429), 3, retry.ClassThrottled},
 		{"503", within(503), 3, retry.ClassTransient},
 		{"success", within(200), 3, retry.ClassTransient},
-		{"no response", &retrieveError{Code: "timeout"}, 3, retry.ClassTransient},
+		{"no response", &retrieveError{Code: "timeout"}, 3, retry.ClassTimeout},
 		{"nil", (*nilError)(nil), 3, retry.ClassTransient},
 		{"a reason phrase", errors.New("Conflict"), 3, retry.ClassTransient},
 	} {
