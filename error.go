@@ -107,14 +107,13 @@ func (e *Error) Error() string { // without fmt.Sprintf, which would cost every 
 func oneLine(text string) string {
 	var b strings.Builder
 	for _, r := range text {
-		switch {
-		case r == '\n':
-			b.WriteString("; ")
-		case r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029':
-			b.WriteByte(' ')
-		default:
-			b.WriteRune(r)
+		if r == '\n' {
+			b.WriteByte(';')
 		}
+		if r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' {
+			r = ' '
+		}
+		b.WriteRune(r)
 	}
 	return b.String()
 }

@@ -76,8 +76,8 @@ func TestSize(t *testing.T) {
 	}
 	do, preset := size("do")-size("hello"), size("preset")-size("hello")
 	t.Logf("Do adds %d kB, a preset %d kB", do, preset)
-	assert.LessOrEqual(t, do, int64(275))
-	assert.LessOrEqual(t, preset, int64(420))
+	assert.LessOrEqual(t, do, int64(270))
+	assert.LessOrEqual(t, preset, int64(400))
 }
 
 // TestLayers: the files of the root do not depend on each other in cycles, so they can
