@@ -66,13 +66,6 @@ func vaultFaults(t *testing.T) []fault {
 	}
 }
 
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 func genaiFaults(t *testing.T) []fault {
 	client, err := genai.NewClient(t.Context(), &genai.ClientConfig{
 		APIKey: "key", Backend: genai.BackendGeminiAPI, HTTPOptions: genai.HTTPOptions{BaseURL: apiServer(t)},

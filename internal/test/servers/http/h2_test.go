@@ -310,6 +310,7 @@ func TestConfiguredTransport(t *testing.T) {
 	server.StartTLS()
 	defer server.Close()
 	base := &http.Transport{TLSClientConfig: server.Client().Transport.(*http.Transport).TLSClientConfig.Clone()}
+	//lint:ignore SA1019 programs still use it
 	require.NoError(t, http2.ConfigureTransport(base))
 	client := &http.Client{Transport: &retryhttp.Transport{Base: base}}
 	defer client.CloseIdleConnections()
