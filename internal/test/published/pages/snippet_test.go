@@ -43,7 +43,7 @@ func hedged(ctx context.Context, loadUser func(context.Context) (string, error))
 
 func keyed() *http.Client {
 	client := &http.Client{Transport: &retryhttp.Transport{
-		Policy:         retry.Policy{MaxElapsed: time.Minute, MaxAttempts: retry.Unlimited},
+		Policy:         retry.Policy{MaxElapsed: time.Minute},
 		IdempotencyKey: retryhttp.KeyForHosts(retryhttp.RandomKey, "api.example.com"),
 	}}
 	return client
