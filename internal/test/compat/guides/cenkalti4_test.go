@@ -37,7 +37,6 @@ var cenkalti4Rows = []row{{
 			MaxAttempts: retry.Unlimited,
 		})
 	},
-	differs: "never waits longer than the cap; cenkalti up to 37.5 s",
 }, {
 	what: "a number of retries",
 	before: func(ctx context.Context, op operation) error {
