@@ -1,3 +1,5 @@
+//go:build !js
+
 // Quickstart starts a server that fails in scripted ways, calls it, and prints the code of
 // each call beside what it does.
 package main
