@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -209,9 +210,13 @@ func TestPoolConnections(t *testing.T) {
 				senders.Go(func() {
 					for range 5 {
 						resp, err := client.Post(server.URL, "", nil)
-						require.NoError(t, err)
-						assert.Equal(t, 2, resp.ProtoMajor)
-						require.NoError(t, resp.Body.Close())
+						if tt.streams == 1 && errors.Is(err, retry.ErrUnrepeatable) {
+							continue // net/http's server ends a stream that came before its settings, by PROTOCOL_ERROR
+						}
+						if assert.NoError(t, err) {
+							assert.Equal(t, 2, resp.ProtoMajor)
+							assert.NoError(t, resp.Body.Close())
+						}
 					}
 				})
 			}
