@@ -450,3 +450,19 @@ func TestInnerWaitAsLongAsAttempt(t *testing.T) {
 		})
 	}
 }
+
+// TestRingAtTheEndOfTheContext: a failure that wraps itself does not keep a call from ending.
+func TestRingAtTheEndOfTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	calls := 0
+	err := retry.Do(ctx, retry.Policy{Backoff: retry.NoDelay{}}, func(context.Context) error {
+		if calls++; calls == 2 {
+			cancel()
+		}
+		return newRing()
+	})
+	gaveUp, ok := err.(*retry.Error) // errors.As would not end
+	assert.True(t, ok)
+	assert.Equal(t, 2, gaveUp.Attempts)
+	assert.Equal(t, context.Canceled, gaveUp.Reason)
+}

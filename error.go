@@ -159,9 +159,22 @@ func (e *Error) ReasonLabel() string {
 func (e *Error) Timeout() bool { return isTimeout(e.Err) || isTimeout(e.Reason) }
 
 func isTimeout(err error) bool {
-	for e := range errfacts.All(err) { // not errors.AsType: an error may wrap itself
-		if t, ok := e.(errfacts.Timeouter); ok {
+	var walk errfacts.Walk // not errors.AsType: an error may wrap itself
+	for ; err != nil; err = walk.Next(err) {
+		if t, ok := err.(errfacts.Timeouter); ok {
 			return errfacts.Reports(t.Timeout)
+		}
+	}
+	return false
+}
+
+// isEndOf reports whether err is or wraps end, the error of a context. Unlike errors.Is, it
+// ends if err wraps itself.
+func isEndOf(end, err error) bool {
+	var walk errfacts.Walk
+	for ; err != nil; err = walk.Next(err) {
+		if m, ok := err.(interface{ Is(error) bool }); err == end || ok && m.Is(end) {
+			return true
 		}
 	}
 	return false
@@ -170,8 +183,9 @@ func isTimeout(err error) bool {
 // outlasting returns the error of an inner call that gave up because its next wait would
 // have outlasted its context, or nil.
 func outlasting(err error) *Error {
-	for inner := range errfacts.All(err) {
-		if e, ok := inner.(*Error); ok && e.Reason == errDeadline {
+	var walk errfacts.Walk
+	for ; err != nil; err = walk.Next(err) {
+		if e, ok := err.(*Error); ok && e.Reason == errDeadline {
 			return e
 		}
 	}

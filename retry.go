@@ -155,12 +155,13 @@ const noDeadline time.Duration = math.MaxInt64
 // decide returns the wait before the retry, or the reason why there is no retry. The
 // Budget comes last, so that a retry that will not happen costs nothing.
 func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration, error) {
+	most := p.maxAttempts()
 	switch {
 	case a.Class == ClassPermanent:
 		return 0, ErrPermanent
 	case a.Unrepeatable:
 		return 0, ErrUnrepeatable
-	case a.Number >= p.maxAttempts() && p.maxAttempts() != Unlimited:
+	case a.Number >= most && most != Unlimited:
 		return 0, ErrMaxAttempts
 	}
 	wait, follows := max(0, orDefault(p.Backoff).Delay(*a, p.random())), true
@@ -306,7 +307,7 @@ func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Du
 	if permanent && p.OnGiveUp == nil {
 		return err
 	}
-	if end := ctx.Err(); end != nil && c.before != nil && errors.Is(err, end) {
+	if end := ctx.Err(); end != nil && c.before != nil && isEndOf(end, err) {
 		err = &lateError{err, c.before}
 	}
 	e := &Error{Err: err, Reason: reason, Attempts: c.earlier + c.attempt.Number, Next: next}
