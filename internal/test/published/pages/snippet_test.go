@@ -2,7 +2,6 @@ package pages
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"testing"
 	"time"
@@ -22,10 +21,6 @@ var policy = awspreset.Standard2026.Policy("dynamodb") // keep it: all calls sha
 func callWithPreset(ctx context.Context, op func(context.Context) error) error {
 	err := retry.Do(ctx, policy, op)
 	return err
-}
-
-func addClassifier(policy *retry.Policy, mine retry.Classifier) {
-	policy.Classifier = retry.FirstOf(mine, retry.DefaultClassifier{})
 }
 
 func repeatUnconditional(transport *retryhttp.Transport) {
@@ -58,17 +53,6 @@ func TestSnippets(t *testing.T) {
 	assert.NotNil(t, client.Transport)
 	assert.NotNil(t, keyed().Transport.(*retryhttp.Transport).IdempotencyKey)
 
-	var p retry.Policy
-	mine := errors.New("mine")
-	addClassifier(&p, retry.ClassifierFunc(func(err error) retry.Verdict {
-		if errors.Is(err, mine) {
-			return retry.Verdict{Class: retry.ClassThrottled}
-		}
-		return retry.Verdict{Class: retry.ClassUnknown}
-	}))
-	assert.Equal(t, retry.ClassThrottled, p.Classify(mine).Class)
-	assert.Equal(t, retry.ClassTimeout, p.Classify(timeout{}).Class)
-
 	transport := &retryhttp.Transport{}
 	repeatUnconditional(transport)
 	req, _ := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://host/", nil)
@@ -76,9 +60,3 @@ func TestSnippets(t *testing.T) {
 	req.Header.Set("If-Match", `"1"`)
 	assert.False(t, transport.MayRepeat(req))
 }
-
-type timeout struct{}
-
-func (timeout) Error() string             { return "timeout" }
-func (timeout) Timeout() bool             { return true }
-func (timeout) RetryAfter() time.Duration { return 0 }
