@@ -80,6 +80,25 @@ func TestHandleRefuses(t *testing.T) {
 		"the duplicate window of stream ORDERS (1s) is not above AckWait and AttemptTimeout (30s): after a crash dead letters would be stored twice")
 }
 
+// TestUnusablePolicy: what would panic at the first failure, or is negative, is refused before
+// a message is handled.
+func TestUnusablePolicy(t *testing.T) {
+	for want, p := range map[string]retry.Policy{
+		"Budget is a nil *retry.TokenBudget":            {Budget: (*retry.TokenBudget)(nil)},
+		"Classifier is a nil retry.ClassifierFunc":      {Classifier: retry.ClassifierFunc(nil)},
+		"WhenThrottled.Else is a nil retry.BackoffFunc": {Backoff: retry.Spread{Of: retry.WhenThrottled{Else: retry.BackoffFunc(nil)}}},
+		"MaxAttempts is negative (-1)":                  {MaxAttempts: -1},
+		"MaxElapsed is negative (-1s)":                  {MaxElapsed: -time.Second},
+		"AttemptTimeout is negative (-1s)":              {AttemptTimeout: -time.Second},
+		"delay -1s is negative":                         {Backoff: retry.Constant(-time.Second)},
+	} {
+		h, err := retrynats.Handle(t.Context(), consumer(good), p, returning(nil))
+		assert.Nil(t, h)
+		assert.ErrorIs(t, err, retry.ErrInvalid)
+		assert.ErrorContains(t, err, want)
+	}
+}
+
 func TestHandleRefusesDeadLetters(t *testing.T) {
 	const own = `invalid consumer: the consumer would receive its own dead letters ("orders.dead.a"): give them another stream, or the consumer a filter`
 	for name, tt := range map[string]struct {
