@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math"
 	"math/rand/v2"
 	"net/http"
 	"sync"
@@ -67,11 +66,6 @@ func TestNew(t *testing.T) {
 }
 
 func TestMaxAttempts(t *testing.T) {
-	for policy, sdk := range map[int]int{0: 3, 1: 1, 7: 7, math.MaxInt: 0} {
-		r, err := retryaws.New(retry.Policy{MaxAttempts: policy})
-		require.NoError(t, err)
-		assert.Equal(t, sdk, r.MaxAttempts(), "MaxAttempts %d", policy)
-	}
 	assert.Equal(t, 3, new(retryaws.Retryer).MaxAttempts(), "the zero Retryer")
 	inEveryForm(t, func(t *testing.T, f form) {
 		for _, tt := range []struct{ attempts, requests int }{{0, 3}, {1, 1}, {5, 5}} {
