@@ -1,5 +1,5 @@
-// Package durable contains the code of docs/durable.md for River, asynq and Temporal, and
-// tests with the real engines.
+// Package durable contains code to copy that retries the jobs of River, asynq and Temporal
+// under a policy, as docs/durable.md explains, and tests with the real River and asynq.
 package durable
 
 import (
