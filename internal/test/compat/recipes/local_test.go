@@ -2,7 +2,6 @@ package recipes
 
 import (
 	"context"
-	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -41,33 +40,6 @@ func TestBreaker(t *testing.T) {
 	assert.ErrorIs(t, err, gobreaker.ErrOpenState)
 	assert.Equal(t, 6, hits)
 	assert.Equal(t, 1, attempts)
-}
-
-func TestFetchAll(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		policy := retry.Policy{Backoff: retry.Constant(time.Minute)}
-		failed := map[string]bool{}
-		pages, err := FetchAll(t.Context(), policy, []string{"a", "b"}, func(_ context.Context, url string) (string, error) {
-			if url == "b" && !failed[url] {
-				failed[url] = true
-				return "", errOp
-			}
-			return "page " + url, nil
-		})
-		require.NoError(t, err)
-		assert.Equal(t, []string{"page a", "page b"}, pages)
-
-		start := time.Now()
-		_, err = FetchAll(t.Context(), policy, []string{"waits", "fails"}, func(_ context.Context, url string) (string, error) {
-			if url == "fails" {
-				time.Sleep(time.Second)
-				return "", retry.Permanent(errOp)
-			}
-			return "", errors.New("temporary")
-		})
-		assert.ErrorIs(t, err, errOp)
-		assert.Equal(t, time.Second, time.Since(start), "the wait of the other call was canceled")
-	})
 }
 
 func TestController(t *testing.T) {

@@ -33,5 +33,5 @@ func TestPage(t *testing.T) {
 			assert.Contains(t, sources.String(), strings.TrimSpace(declaration))
 		}
 	}
-	assert.GreaterOrEqual(t, blocks, 20)
+	assert.GreaterOrEqual(t, blocks, 10)
 }
