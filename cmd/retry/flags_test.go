@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -44,11 +43,13 @@ func TestDocs(t *testing.T) {
 	table, after, ok := strings.Cut(rest, end)
 	require.True(t, ok)
 	var b strings.Builder
-	b.WriteString("| flag | default | meaning |\n| --- | --- | --- |\n")
+	b.WriteString("| flag | meaning (default) |\n| --- | --- |\n")
 	for _, o := range new(config).options() {
-		help := strings.ToUpper(o.help[:1]) + o.help[1:] + "."
-		more := regexp.MustCompile(`(--[a-z-]+|[\^$]|RETRY_\w+)`).ReplaceAllString(o.more, "`$1`")
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", o.usage(), o.initial, strings.TrimSpace(help+" "+more))
+		initial := ""
+		if o.initial != "" {
+			initial = " (" + o.initial + ")"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s%s |\n", o.usage(), o.help, initial)
 	}
 	if *update {
 		require.NoError(t, os.WriteFile(file, []byte(before+begin+b.String()+end+after), 0o644))
