@@ -24,7 +24,7 @@ func TestTables(t *testing.T) {
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
 	want := string(text)
-	for name, table := range map[string]string{"delays": delaysTable(), "errors": errorsTable(), "sources": sourcesTable()} {
+	for name, table := range map[string]string{"delays": delaysTable(), "errors": errorsTable()} {
 		before, rest, found := strings.Cut(want, "<!-- "+name+" -->\n")
 		require.True(t, found, name)
 		_, after, found := strings.Cut(rest, "<!-- end -->\n")
@@ -55,30 +55,21 @@ func forDynamoDB(preset awspreset.Preset, cell func(retry.Policy) string) string
 }
 
 func delaysTable() string {
-	var table strings.Builder
-	table.WriteString(head("preset", "versions", "attempts", "first delay", "jitter", "cap", "quota", "limiter", "hint"))
-	for preset := range awspreset.All() {
-		table.WriteString(row(
-			"`"+preset.String()+"`",
-			preset.Versions(),
-			forDynamoDB(preset, func(p retry.Policy) string { return strconv.Itoa(p.MaxAttempts) }),
-			forDynamoDB(preset, ceilings),
-			forDynamoDB(preset, jitterOf),
-			forDynamoDB(preset, capOf),
-			forDynamoDB(preset, quotaOf),
-			forDynamoDB(preset, func(p retry.Policy) string {
-				if p.Limiter == nil {
-					return "none"
-				}
-				return "adaptive"
-			}),
-			forDynamoDB(preset, func(p retry.Policy) string {
-				_, hint, _ := strings.Cut(textOf(retry.Policy{Hint: p.Hint})+" hint=at-least", "hint=")
-				return strings.Fields(hint)[0]
-			}),
-		))
-	}
-	return table.String()
+	return grouped(head("presets", "attempts", "first delay", "jitter", "cap", "quota", "hint"),
+		func(preset awspreset.Preset, presets string) string {
+			return row(
+				presets,
+				forDynamoDB(preset, func(p retry.Policy) string { return strconv.Itoa(p.MaxAttempts) }),
+				forDynamoDB(preset, ceilings),
+				forDynamoDB(preset, jitterOf),
+				forDynamoDB(preset, capOf),
+				forDynamoDB(preset, quotaOf),
+				forDynamoDB(preset, func(p retry.Policy) string {
+					_, hint, _ := strings.Cut(textOf(retry.Policy{Hint: p.Hint})+" hint=at-least", "hint=")
+					return strings.Fields(hint)[0]
+				}),
+			)
+		})
 }
 
 // delayOf returns the delay before retry n, counted from 0.
@@ -273,10 +264,4 @@ func none(list []string) string {
 		return "none"
 	}
 	return strings.Join(list, ", ")
-}
-
-func sourcesTable() string {
-	return grouped(head("source", "presets"), func(preset awspreset.Preset, presets string) string {
-		return row(preset.Source(), presets)
-	})
 }
