@@ -214,12 +214,14 @@ func (c *call) setHeaders(x *exchange) {
 // one now, nothing is executed twice, but an error may say less.
 func (c *call) adapt(x *exchange, again bool) {
 	protocol := c.host.protocol.Load()
-	if x.empty && x.direct != nil && c.host.poolFor(&x.request) != nil {
+	if x.empty && x.direct != nil {
 		http2 := protocol == 2 || protocol == 0 && (x.request.URL.Scheme == "https" || x.overHTTP2(nil))
 		single := !c.mayRepeat || again || c.resends.Load() >= maxResends
-		x.alone = single && http2 || !c.mayRepeat && isReplayable(&x.request)
+		if single && http2 || !c.mayRepeat && isReplayable(&x.request) {
+			x.pool = c.host.poolFor(&x.request)
+		}
 	}
-	x.watched = !x.alone && (x.empty || !c.mayRepeat)
+	x.watched = x.pool == nil && (x.empty || !c.mayRepeat)
 	if protocol != 1 || x.empty || x.direct == nil || c.getBody == nil || isReplayable(&x.request) {
 		return
 	}

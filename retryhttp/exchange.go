@@ -27,12 +27,14 @@ import (
 // WroteHeaders, heard: GotFirstResponseByte) leads from state to state:
 //
 //	quiet ── asked ──▶ asking ── obtained ──▶ connected ── wrote ──▶ written
-//	written ── heard; over HTTP/1 obtained, wrote ──▶ later
 //	written ── over HTTP/2, without a body: asked, obtained ──▶ stopped
+//	written ── otherwise: obtained, wrote ──▶ later
+//	any but stopped ── heard ──▶ later
 //
 // and its error means:
 //
-//	quiet      Base reports nothing. Only an error of dialing proves that nothing was sent.
+//	quiet      Nothing is reported: Base does not use the network, or a connection of the
+//	           pool was used. Only an error of dialing proves that nothing was sent.
 //	asking     There was no connection: unsent.
 //	connected  Nothing was written, unless net/http failed while it was writing.
 //	written    The text of the error decides.
@@ -48,9 +50,9 @@ type exchange struct {
 	ambiguous bool         // an earlier exchange may have been executed
 	gaveUp    *gaveUp      // why the call returns the response, if it would have been retried
 
-	empty   bool // the request has no body
-	watched bool // the trace matters
-	alone   bool // over a connection of the pool
+	empty   bool  // the request has no body
+	watched bool  // the trace matters
+	pool    *pool // that it leaves over; nil: it is passed to Base
 
 	once   sync.Once
 	inner  context.Context
@@ -197,21 +199,20 @@ func (x *exchange) overHTTP2(conn net.Conn) bool {
 
 // send passes the request to Base.
 func (x *exchange) send() (*http.Response, error) {
-	if x.alone {
-		p := x.host.poolFor(&x.request)
-		conn, err := p.get(x, x.direct, x.request.URL.Scheme, x.host.String())
-		switch {
-		case err == nil:
-			x.saw(wrote, nil)
-			return p.roundTrip(conn, &x.request)
-		case meaningOf(err) != noPool:
-			x.saw(asked, nil)
-			return nil, err
-		}
-		x.host.noPool.Store(true)
-		x.watched = true
+	if x.pool == nil {
+		return x.transport.base().RoundTrip(&x.request)
 	}
-	return x.transport.base().RoundTrip(&x.request)
+	conn, err := x.pool.get(x, x.direct, x.request.URL.Scheme, x.host.String())
+	switch {
+	case err == nil:
+		return x.pool.roundTrip(conn, &x.request)
+	case meaningOf(err) != noPool:
+		x.saw(asked, nil)
+		return nil, err
+	}
+	x.host.noPool.Store(true)
+	x.pool, x.watched = nil, true
+	return x.send()
 }
 
 // end stops observing, because the context may later be used for other requests. It

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/list"
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
 	"sync"
@@ -52,10 +53,15 @@ type host struct {
 	outer     sync.Map      // kinds of clients that retry requests to it
 
 	plain, secure pool        // for the URL's scheme
-	noPool        atomic.Bool // the http.Transport cannot open connections for a pool
+	noPool        atomic.Bool // no connections are opened: the http.Transport cannot, or the host is forgotten
 }
 
 func (h *host) String() string { return net.JoinHostPort(h.authority.name, h.authority.port) }
+
+func (h *host) eachConn(f func(*http.ClientConn)) {
+	h.plain.eachConn(f)
+	h.secure.eachConn(f)
+}
 
 // Budget returns the Budget for the host of u.
 func (p *PerHost) Budget(u *url.URL) retry.Budget { return p.host(u).budget }
@@ -79,7 +85,10 @@ func (p *PerHost) host(u *url.URL) *host {
 		return e.Value.(*host)
 	}
 	if p.order.Len() >= cmp.Or(max(0, p.MaxHosts), 1024) {
-		delete(p.hosts, p.order.Remove(p.order.Back()).(*host).authority)
+		forgotten := p.order.Remove(p.order.Back()).(*host)
+		delete(p.hosts, forgotten.authority)
+		forgotten.noPool.Store(true) // a call may still use it
+		go forgotten.eachConn(retire)
 	}
 	if p.hosts == nil {
 		p.hosts = map[authority]*list.Element{}
@@ -99,7 +108,6 @@ func (p *PerHost) closeIdle() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for e := p.order.Front(); e != nil; e = e.Next() {
-		e.Value.(*host).plain.closeIdle()
-		e.Value.(*host).secure.closeIdle()
+		e.Value.(*host).eachConn(closeIfIdle)
 	}
 }

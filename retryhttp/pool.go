@@ -116,10 +116,15 @@ func (p *pool) roundTrip(c pooled, req *http.Request) (*http.Response, error) {
 		p.mu.Lock()
 		p.conns = slices.DeleteFunc(p.conns, func(other pooled) bool { return other == c })
 		p.mu.Unlock()
-		c.SetStateHook(closeIfIdle)
-		closeIfIdle(c.ClientConn)
+		retire(c.ClientConn)
 	}
 	return resp, err
+}
+
+// retire closes a connection as soon as it is idle.
+func retire(c *http.ClientConn) {
+	c.SetStateHook(closeIfIdle)
+	closeIfIdle(c)
 }
 
 func closeIfIdle(c *http.ClientConn) {
@@ -128,10 +133,10 @@ func closeIfIdle(c *http.ClientConn) {
 	}
 }
 
-func (p *pool) closeIdle() {
+func (p *pool) eachConn(f func(*http.ClientConn)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, c := range p.conns {
-		closeIfIdle(c.ClientConn)
+		f(c.ClientConn)
 	}
 }

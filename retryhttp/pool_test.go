@@ -408,3 +408,45 @@ func TestPoolUnsupported(t *testing.T) {
 	assert.Equal(t, 3, sent)
 	assert.LessOrEqual(t, dials.Load(), int32(1+3), "the pool tries only once")
 }
+
+// TestPoolOfForgottenHost: when a Transport forgets a host for a newer one, the host's
+// connection is closed as soon as it is idle.
+func TestPoolOfForgottenHost(t *testing.T) {
+	for _, busy := range []bool{false, true} {
+		respond := make(chan struct{})
+		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_ = http.NewResponseController(w).Flush()
+			<-respond
+		}))
+		server.EnableHTTP2 = true
+		var closed atomic.Bool
+		server.Config.ConnState = func(_ net.Conn, s http.ConnState) { closed.Store(s == http.StateClosed) }
+		server.StartTLS()
+		t.Cleanup(server.Close)
+		base := server.Client().Transport.(*http.Transport)
+		transport := &retryhttp.Transport{Base: base, Policy: quick()}
+		post := func(host string) (*http.Response, error) {
+			req := request(t, "POST", "")
+			req.URL = parse(t, "https://"+host)
+			return transport.RoundTrip(req)
+		}
+		resp, err := post(server.Listener.Addr().String())
+		require.NoError(t, err)
+		end := sync.OnceFunc(func() { close(respond); assert.NoError(t, resp.Body.Close()) })
+		t.Cleanup(end)
+		if !busy {
+			end()
+		}
+		base.DialContext = func(context.Context, string, string) (net.Conn, error) { return nil, errDial }
+		for i := range 1024 {
+			assert.False(t, closed.Load())
+			_, err := post(fmt.Sprint("host", i))
+			require.ErrorIs(t, err, errDial)
+		}
+		if busy {
+			assert.False(t, closed.Load())
+			end()
+		}
+		eventually(t, "the connection is open", closed.Load)
+	}
+}
