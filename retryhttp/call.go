@@ -147,7 +147,7 @@ func (c *call) exchange() (end ending, again bool) {
 		c.host.protocol.Store(int32(c.response.ProtoMajor))
 		c.host.responses.Add(1)
 	}
-	if last == stopped {
+	if last == stopped && c.err != nil { // HTTP/1 does not notice
 		if c.err = errUntold; c.mayRepeat {
 			c.err = errLost
 		}
@@ -214,7 +214,7 @@ func (c *call) setHeaders(x *exchange) {
 // one now, nothing is executed twice, but an error may say less.
 func (c *call) adapt(x *exchange, again bool) {
 	protocol := c.host.protocol.Load()
-	if x.empty && x.direct != nil {
+	if x.empty && x.direct != nil && x.request.URL != nil {
 		http2 := protocol == 2 || protocol == 0 && (x.request.URL.Scheme == "https" || x.overHTTP2(nil))
 		single := !c.mayRepeat || again || c.resends.Load() >= maxResends
 		if single && http2 || !c.mayRepeat && isReplayable(&x.request) {

@@ -156,6 +156,9 @@ func (x *exchange) watch() {
 func (x *exchange) saw(e event, conn net.Conn) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if e == wrote {
+		x.writes++
+	}
 	switch {
 	case x.state >= stopped:
 	case e == asked:
@@ -168,7 +171,7 @@ func (x *exchange) saw(e event, conn net.Conn) {
 		x.state = max(x.state, connected)
 		x.http2 = x.overHTTP2(conn)
 	case e == wrote:
-		if x.writes++; x.state == written {
+		if x.state == written {
 			x.state = later
 		}
 		x.state = max(x.state, written)
@@ -224,7 +227,9 @@ func (x *exchange) end() (last state, resends int) {
 		x.host.protocol.Store(2)
 	}
 	last, x.state = x.state, over
-	return last, max(0, x.writes-1)
+	resends = max(0, x.writes-1)
+	x.ambiguous = x.ambiguous || resends > 0
+	return last, resends
 }
 
 func (x *exchange) release() {

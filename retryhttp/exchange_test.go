@@ -602,6 +602,44 @@ func TestUpgradedServer(t *testing.T) {
 	assert.Equal(t, 1, headers)
 }
 
+// TestDowngradedServer: while net/http resends a request whose stream was refused, the server
+// turns to HTTP/1, where nothing can stop that. The response is used.
+func TestDowngradedServer(t *testing.T) {
+	for _, method := range []string{"GET", "POST"} {
+		for _, wrapped := range []bool{false, true} {
+			old, now := newFrameServer(t, true, goAwayBelow), newServer(t, http1, ok)
+			secured := httptest.NewTLSServer(now.Config.Handler)
+			t.Cleanup(secured.Close)
+			addresses := []string{strings.TrimPrefix(old.url, "https://"), secured.Listener.Addr().String()}
+			base := &http.Transport{ForceAttemptHTTP2: true}
+			base.DialTLSContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+				address := addresses[0]
+				addresses = addresses[len(addresses)-1:]
+				return (&tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2", "http/1.1"}}}).DialContext(ctx, network, address)
+			}
+			transport := &retryhttp.Transport{Base: base, Policy: quick()}
+			if wrapped {
+				transport.Base = through(base)
+			}
+			t.Cleanup(transport.CloseIdleConnections)
+			t.Cleanup(base.CloseIdleConnections)
+			req := request(t, method, "")
+			req.URL = parse(t, "https://host/")
+			resp, err := transport.RoundTrip(req)
+			if wrapped && method == "POST" {
+				assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+				continue
+			}
+			require.NoError(t, err)
+			assert.Equal(t, 1, resp.ProtoMajor)
+			require.NoError(t, resp.Body.Close())
+			assert.Equal(t, method == "GET", retryhttp.Ambiguous(resp))
+			_, executed := now.seen()
+			assert.Len(t, executed, 1)
+		}
+	}
+}
+
 // TestUnsent: the trace of an attempt decides whether an error proves that the request
 // was not processed.
 func TestUnsent(t *testing.T) {

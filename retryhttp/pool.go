@@ -34,7 +34,7 @@ type opening struct {
 func (h *host) poolFor(req *http.Request) *pool {
 	isASCII := !strings.ContainsFunc(h.authority.name, func(r rune) bool { return r > 0x7f })
 	switch {
-	case req.URL == nil, h.noPool.Load():
+	case h.noPool.Load():
 	case !isASCII, req.Header.Get("Upgrade") != "": // net/http encodes names, and upgrades only HTTP/1
 	case req.URL.Scheme == "https":
 		return &h.secure

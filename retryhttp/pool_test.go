@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -448,5 +450,117 @@ func TestPoolOfForgottenHost(t *testing.T) {
 			end()
 		}
 		eventually(t, "the connection is open", closed.Load)
+	}
+}
+
+// turningServer uses HTTP/2 or only HTTP/1.1 for a new connection, and ends connections: of
+// ten requests, one gets a response that is the last on its connection, and one none.
+type turningServer struct {
+	*httptest.Server
+	old atomic.Bool // only HTTP/1.1
+
+	mu       sync.Mutex
+	requests int
+	executed map[string]int  // by path
+	headers  map[string]bool // of requests, with what they depend on
+}
+
+func newTurningServer(t *testing.T) *turningServer {
+	s := &turningServer{executed: map[string]int{}, headers: map[string]bool{}}
+	s.Server = httptest.NewUnstartedServer(s)
+	s.EnableHTTP2 = true
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.TLS = &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		if !s.old.Load() {
+			return nil, nil
+		}
+		c := s.TLS.Clone()
+		c.NextProtos = []string{"http/1.1"}
+		return c, nil
+	}}
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *turningServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		return
+	}
+	s.mu.Lock()
+	s.executed[r.URL.Path]++
+	s.headers[fmt.Sprint(r.Proto, r.Method, r.Header, r.ContentLength, r.TransferEncoding)] = true
+	s.requests++
+	n := s.requests
+	s.mu.Unlock()
+	switch n % 10 {
+	case 3:
+		w.Header().Set("Connection", "close")
+	case 7:
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// TestTurningHost: a host turns from HTTP/2 to HTTP/1.1 and back while requests are sent. What
+// must not be executed twice is not, and each request has the headers that net/http gives it.
+func TestTurningHost(t *testing.T) {
+	for _, method := range []string{"GET", "DELETE", "POST"} {
+		for _, content := range []string{"", "content"} {
+			for name, mayRepeat := range map[string]func(*http.Request) bool{"": nil, "never": func(*http.Request) bool { return false }} {
+				for _, wrapped := range []bool{false, true} {
+					if wrapped && name == "never" && method == "GET" && content == "" {
+						continue // over HTTP/1, nothing keeps net/http from resending it
+					}
+					t.Run(fmt.Sprintf("%s %q wrapped=%v %s", method, content, wrapped, name), func(t *testing.T) {
+						given{method, content, false, wrapped, mayRepeat}.toTurningHost(t)
+					})
+				}
+			}
+		}
+	}
+}
+
+func (g given) toTurningHost(t *testing.T) {
+	s := newTurningServer(t)
+	base := s.Client().Transport.(*http.Transport)
+	transport := g.transport(base)
+	transport.Policy.MaxAttempts = 10
+	t.Cleanup(transport.CloseIdleConnections)
+	turn := func(n int) {
+		s.old.Store(n%2 == 1)
+		transport.CloseIdleConnections()
+		base.CloseIdleConnections()
+	}
+	for n := range 2 {
+		turn(n)
+		bare := base.Clone()
+		require.NoError(t, g.send(t, s.URL+"/bare", bare))
+		bare.CloseIdleConnections()
+	}
+	want := maps.Clone(s.headers)
+	var senders sync.WaitGroup
+	var failed atomic.Int32
+	for sender := range 4 {
+		senders.Go(func() {
+			for n := range 30 {
+				if sender == 0 && n%5 == 0 {
+					turn(n / 5)
+				}
+				if err := g.send(t, fmt.Sprintf("%s/%d/%d", s.URL, sender, n), transport); err != nil {
+					failed.Add(1)
+					assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+				}
+			}
+		})
+	}
+	senders.Wait()
+	assert.Equal(t, want, s.headers)
+	if g.mayRepeat == nil && g.method != "POST" {
+		assert.Zero(t, failed.Load())
+		return
+	}
+	delete(s.executed, "/bare")
+	for path, n := range s.executed {
+		assert.Equal(t, 1, n, path)
 	}
 }
