@@ -353,23 +353,46 @@ func TestResentWhileOthersSucceed(t *testing.T) {
 }
 
 // TestResentOverHTTP1: if a reused connection closes without a response, net/http
-// itself resends a GET, unless the GET must not be executed twice.
+// itself resends a GET, unless the GET must not be executed twice. It resends that, too, if
+// Base is wrapped, or the host's name is not ASCII. Each resend is counted.
 func TestResentOverHTTP1(t *testing.T) {
-	for _, mayRepeat := range []bool{false, true} {
-		s := newServer(t, http1, processed(closed))
-		transport := s.transport()
-		transport.MayRepeat = func(*http.Request) bool { return mayRepeat }
-		s.warm(t, transport)
-		transport.Policy.MaxAttempts = 1
-		req := request(t, "GET", "")
-		req.URL = parse(t, s.URL)
-		_, err := transport.RoundTrip(req)
-		require.Error(t, err)
-		assert.True(t, retry.Policy{}.Classify(err).Class == retry.ClassPermanent, "the inner call gave up")
-		info, _ := retryhttp.InfoOf(err)
-		_, executed := s.seen()
-		assert.Len(t, executed, 1+info.Resends)
-		assert.Equal(t, mayRepeat, info.Resends == 1)
+	for _, tt := range []struct {
+		name               string
+		mayRepeat, wrapped bool
+		host               string
+		resends            int
+	}{
+		{"may be repeated", true, false, "", 1},
+		{"must not be repeated", false, false, "", 0},
+		{"must not be repeated, wrapped", false, true, "", 1},
+		{"must not be repeated, not ASCII", false, false, "bücher.example", 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newServer(t, http1, processed(closed))
+			address := s.Listener.Addr().String()
+			s.base.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+				return new(net.Dialer).DialContext(ctx, network, address)
+			}
+			if tt.host != "" {
+				s.URL = "http://" + tt.host
+			}
+			transport := s.transport()
+			if tt.wrapped {
+				transport.Base = through(s.base)
+			}
+			transport.MayRepeat = func(*http.Request) bool { return tt.mayRepeat }
+			s.warm(t, transport)
+			transport.Policy.MaxAttempts = 1
+			req := request(t, "GET", "")
+			req.URL = parse(t, s.URL)
+			_, err := transport.RoundTrip(req)
+			require.Error(t, err)
+			assert.True(t, retry.Policy{}.Classify(err).Class == retry.ClassPermanent, "the inner call gave up")
+			info, _ := retryhttp.InfoOf(err)
+			_, executed := s.seen()
+			assert.Len(t, executed, 1+info.Resends)
+			assert.Equal(t, tt.resends, info.Resends)
+		})
 	}
 }
 

@@ -46,7 +46,10 @@ type Transport struct {
 	Policy retry.Policy
 
 	// MayRepeat reports whether a request may be executed more than once. It must be
-	// safe for concurrent use. If nil, IsIdempotent is used.
+	// safe for concurrent use. If nil, IsIdempotent is used. If it reports false for a
+	// request without a body that is a GET, HEAD, OPTIONS or TRACE or has a key, net/http
+	// itself still resends that over HTTP/1.1 when a reused connection breaks, if Base is not
+	// an http.Transport or the host's name is not ASCII.
 	MayRepeat func(*http.Request) bool
 
 	// IdempotencyKey returns the Idempotency-Key of a request, or "" for none. It is called
