@@ -11,6 +11,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -20,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryconfig"
 	_ "github.com/gobackoff/retry/retryconfig/aws"
 	"github.com/gobackoff/retry/retryhttp"
@@ -38,17 +41,23 @@ func readmeExample(ctx context.Context, url string, fetch func(context.Context, 
 
 var ErrUnknownCustomer = errors.New("unknown customer")
 
-func readmeBackground(ctx context.Context, order int, send func(context.Context, int) error) error {
-	budget := &retry.TokenBudget{} // one for all calls to this server
-	policy := retry.Policy{MaxElapsed: time.Minute, Budget: budget}
-	err := retry.Do(ctx, policy, func(ctx context.Context) error {
+type Order int
+
+var send = func(_ context.Context, order Order) error {
+	return fmt.Errorf("order %d: %w", order, ErrUnknownCustomer)
+}
+
+// One budget for all calls to this server.
+var background = retry.Policy{MaxElapsed: time.Minute, Budget: &retry.TokenBudget{}}
+
+func submit(ctx context.Context, order Order) error {
+	return retry.Do(ctx, background, func(ctx context.Context) error {
 		err := send(ctx, order)
 		if errors.Is(err, ErrUnknownCustomer) {
 			return retry.Permanent(err) // returned as it is
 		}
 		return err
 	})
-	return err
 }
 
 func readmeByHand(ctx context.Context, policy retry.Policy, url string) (body []byte, _ error) {
@@ -108,8 +117,7 @@ func TestReadmeTesting(t *testing.T) {
 func Example_readme() {
 	fetch := func(context.Context, string) (string, error) { return "the page", nil }
 	fmt.Println(readmeExample(context.Background(), "http://host/", fetch))
-	send := func(context.Context, int) error { return fmt.Errorf("order 17: %w", ErrUnknownCustomer) }
-	fmt.Println(readmeBackground(context.Background(), 17, send))
+	fmt.Println(submit(context.Background(), 17))
 	// Output:
 	// the page <nil>
 	// order 17: unknown customer
@@ -172,28 +180,175 @@ func TestReadmeSynctest(t *testing.T) {
 	})
 }
 
-// TestReadmeFigures: the figures of the README are those of the pages that commands write.
+// TestReadmeFigures and TestGuideFigures: a figure is what the code does, or what a command
+// has written into another file, and each has a sentence here.
 func TestReadmeFigures(t *testing.T) {
-	readme, err := os.ReadFile("README.md")
-	require.NoError(t, err)
-	for page, figures := range map[string][]struct{ row, said string }{
-		"docs/choosing.md": {
-			{"full base=100ms attempts=4 \\|.*\\| (never) \\|", "with jitter alone keep it down for good"},
-			{"full base=100ms attempts=4 budget=token \\|.*\\| ([0-9.]+) ± [0-9.]+ \\| [0-9.]+ \\|", "`TokenBudget` it is back after %s s"},
-			{"full base=100ms attempts=4 budget=throttle \\|.*\\| ([0-9.]+) \\| [0-9.]+ \\|", "`ThrottleBudget` after %s s"},
-		},
-		"docs/http.md":         {{"Of ([0-9,]+) POSTs", "Of %s POSTs"}},
-		"benchmarks/README.md": {{"this library \\| ([0-9]+)[.][0-9]* ns", "needs %s ns"}},
-	} {
-		text, err := os.ReadFile(page)
-		require.NoError(t, err)
-		for _, f := range figures {
-			found := regexp.MustCompile(f.row).FindStringSubmatch(string(text))
-			if assert.NotNil(t, found, "%s has no %s", page, f.row) {
-				assert.Contains(t, string(readme), strings.Replace(f.said, "%s", found[1], 1))
-			}
-		}
+	const choosing, four, apis = "docs/choosing.md", `full base=100ms attempts=4`, `(?m)^\| [^-].*\]\(http.*\|$`
+	storm := found(t, choosing, `capacity of ([0-9,]+) calls a second receives ([0-9]+)\. It stalls for (two seconds)`)
+	found(t, choosing, four+` \|.*\| (never) \|`)
+	success := found(t, "benchmarks/README.md", `this library \| ([0-9]+)\.[0-9]+ ns · 0 \|`)
+	picture := found(t, "lab/internal/report/testdata/choosing.json", `"title": "When (100) clients call"((?s:.*?))"storm"`)
+	minor := number(t, found(t, "go.mod", `go 1\.([0-9]+)`)[0])
+	assert.Equal(t, retry.ClassPermanent, failed(t, nil, statusedError(404)).Class)
+	dozens := len(regexp.MustCompile(apis).FindAllString(readFile(t, "docs/apis.md"), -1)) / 12
+	compareFigures(t, "README.md",
+		"makes "+words[retry.Policy{}.Attempts()]+" attempts",
+		fmt.Sprintf("random, below %d ms and %d ms, or below %d s and %d s after throttling", ceilings()...),
+		"permanent, such as a 404",
+		fmt.Sprintf("for a minute, some %d if all fail", 1+len(slices.Collect(retry.Policy{MaxElapsed: background.MaxElapsed, Rand: retrytest.Fixed(0.5)}.Delays()))),
+		"Of "+found(t, "docs/http.md", `Of ([0-9,]+) POSTs`)[0]+" POSTs",
+		strings.TrimPrefix(awspreset.Standard2026.Versions(), "since "),
+		fmt.Sprintf("A server at %d %% of its capacity stalls for %s", 100*number(t, storm[1])/number(t, storm[0]), storm[2]),
+		"Clients that make four attempts with jitter alone keep it down for good",
+		"`TokenBudget` it is back after "+found(t, choosing, four+` budget=token \|.*\| ([0-9.]+) ± [0-9.]+ \| [0-9.]+ \|`)[0]+" s",
+		"`ThrottleBudget` after "+found(t, choosing, four+` budget=throttle \|.*\| ([0-9.]+) \| [0-9.]+ \|`)[0]+" s",
+		"needs "+success[0]+" ns for a call that succeeds, and allocates nothing",
+		"responses of ["+words[dozens]+" dozen APIs]",
+		"of a hundred clients over time, under "+words[strings.Count(picture[1], `"name"`)]+" rules",
+		fmt.Sprintf("now 1.%d and 1.%d;", minor, minor+1),
+	)
+}
+
+func TestGuideFigures(t *testing.T) {
+	attempts := retry.Policy{}.Attempts()
+	var waits time.Duration
+	for wait := range (retry.Policy{Rand: retrytest.Fixed(1 - 0x1p-53)}).Delays() {
+		waits += wait.Round(ms)
 	}
+	hint, _ := retry.HintAtLeast{}.Wait(0, 2*time.Hour)
+	assert.Equal(t, time.Hour, hint, "up to an hour")
+	memory := number(t, found(t, "benchmarks/README.md", `this library \|.*\|.*\| ([0-9]+) B \|`)[0])
+	compareFigures(t, "docs/guide.md",
+		fmt.Sprintf("full jitter below %d ms, %d ms … %d s; after throttling below %d s, %d s …", slices.Insert(ceilings(), 2, any(retry.Spread{}.Delay(retry.Attempt{Number: 99}, 1-0x1p-53).Round(ms)/time.Second))...),
+		fmt.Sprintf("%d attempts, including the first; with `MaxElapsed`, no bound | %d ms at most", attempts, waits/ms),
+		`"Ten seconds in all, two seconds each" is `,
+		fmt.Sprintf("A deadline of the context alone leaves it at %d attempts", attempts),
+		"a context with a timeout of 10 s",
+		"408, 429 and most 5xx",
+		"a 503 is no error of net/http",
+		fmt.Sprintf("about %d kB with its goroutine", (memory+500)/1000),
+		fmt.Sprintf("%d attempts around %[1]d attempts make %d", attempts, attempts*attempts),
+	)
+}
+
+var (
+	notProse = regexp.MustCompile("(?s)```.*?```|`[^`]*`|\\]\\([^)]*\\)")
+	figure   = regexp.MustCompile(`.{0,40}\b([0-9]|three|four|five|six|seven|eight|nine|ten|dozen|hundred\b).{0,40}`)
+	words    = [...]string{"no", "one", "two", "three", "four", "five"}
+)
+
+// compareFigures checks that a page says the sentences, and that no other has a figure.
+func compareFigures(t *testing.T, page string, sentences ...string) {
+	t.Helper()
+	text := readFile(t, page)
+	for _, s := range sentences {
+		assert.Contains(t, text, s)
+		text = strings.Replace(text, s, "", 1)
+	}
+	assert.Empty(t, figure.FindAllString(notProse.ReplaceAllString(text, ""), -1), "figures of %s that nothing is compared with", page)
+}
+
+// found returns what a pattern's groups match in a file.
+func found(t *testing.T, file, pattern string) []string {
+	t.Helper()
+	groups := regexp.MustCompile(pattern).FindStringSubmatch(readFile(t, file))
+	require.NotNil(t, groups, "%s has no %s", file, pattern)
+	return groups[1:]
+}
+
+func readFile(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return string(text)
+}
+
+func number(t *testing.T, text string) int {
+	t.Helper()
+	n, err := strconv.Atoi(strings.ReplaceAll(text, ",", ""))
+	require.NoError(t, err)
+	return n
+}
+
+// ceilings returns the longest waits of the zero Policy before the first two retries, in
+// milliseconds, and after throttling, in seconds.
+func ceilings() []any {
+	longest := func(class retry.Class, number int) time.Duration {
+		a := retry.Attempt{Number: number, Verdict: retry.Verdict{Class: class}}
+		return retry.Spread{}.Delay(a, 1-0x1p-53).Round(ms)
+	}
+	return []any{
+		longest(retry.ClassTransient, 1) / ms, longest(retry.ClassTransient, 2) / ms,
+		longest(retry.ClassThrottled, 1) / time.Second, longest(retry.ClassThrottled, 2) / time.Second,
+	}
+}
+
+// TestGuideLimits: how often an operation that does not answer is called, and for how long.
+func TestGuideLimits(t *testing.T) {
+	for name, tt := range map[string]struct {
+		policy   retry.Policy
+		timeout  time.Duration // of the context
+		attempts int
+		took     time.Duration
+		reason   error
+	}{
+		"10 s in all, 2 s each":       {retry.Policy{MaxElapsed: 10 * time.Second, AttemptTimeout: 2 * time.Second}, time.Hour, 5, 10375 * ms, retry.ErrMaxElapsed},
+		"a context of 10 s, 2 s each": {retry.Policy{AttemptTimeout: 2 * time.Second}, 10 * time.Second, 3, 6075 * ms, retry.ErrMaxAttempts},
+		"a context of 10 s":           {retry.Policy{}, 10 * time.Second, 1, 10 * time.Second, context.DeadlineExceeded},
+		"MaxElapsed ends no attempt":  {retry.Policy{MaxElapsed: 10 * time.Second}, time.Minute, 1, time.Minute, context.DeadlineExceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), tt.timeout)
+				defer cancel()
+				tt.policy.Rand = retrytest.Fixed(0.5)
+				start := time.Now()
+				err := retry.Do(ctx, tt.policy, func(ctx context.Context) error {
+					<-ctx.Done()
+					return ctx.Err()
+				})
+				assert.ErrorIs(t, err, tt.reason)
+				assert.Equal(t, tt.attempts, asError(t, err).Attempts)
+				assert.Equal(t, tt.took, time.Since(start))
+			})
+		})
+	}
+}
+
+// TestGuidePolling: a poll of something that is ready after a minute.
+func TestGuidePolling(t *testing.T) {
+	policy := retry.Policy{Backoff: retry.Exponential{Base: time.Second, Cap: 20 * time.Second}, MaxElapsed: 5 * time.Minute}
+	require.NoError(t, policy.Validate())
+	waits := slices.Collect(policy.Delays())
+	assert.Equal(t, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}, waits[:3])
+	assert.Equal(t, 20*time.Second, slices.Max(waits))
+	assert.Len(t, waits, 18, "31 s for the first five, and 13 of 20 s")
+}
+
+// TestGuideHTTP: which responses to a GET are retried.
+func TestGuideHTTP(t *testing.T) {
+	requests := func(status int, retryAfter string) (n int) {
+		clock := &retrytest.Clock{}
+		client := &http.Client{Transport: &retryhttp.Transport{
+			Policy: retry.Policy{Clock: clock, MaxAttempts: 2},
+			Base: roundTripper(func(*http.Request) (*http.Response, error) {
+				n++
+				return &http.Response{StatusCode: status, Header: http.Header{"Retry-After": {retryAfter}}, Body: http.NoBody}, nil
+			}),
+		}}
+		_, err := client.Get("http://host/")
+		require.NoError(t, err)
+		return n
+	}
+	retried := 0
+	for status := 500; status < 600; status++ {
+		retried += requests(status, "") - 1
+	}
+	assert.Greater(t, retried, 90, "most 5xx")
+	assert.Equal(t, 2, requests(408, ""))
+	assert.Equal(t, 2, requests(429, ""))
+	assert.Equal(t, 2, requests(503, "60"), "a minute")
+	assert.Equal(t, 1, requests(503, "61"), "longer than a minute")
 }
 
 func TestReadmeSQL(t *testing.T) {
@@ -202,7 +357,7 @@ func TestReadmeSQL(t *testing.T) {
 }
 
 // TestReadme: the code of the README and the guide compiles, its error text is real, its
-// policies parse, and its defaults are those of the package. The README stays short.
+// policies parse, and the README stays short.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
@@ -213,7 +368,7 @@ func TestReadme(t *testing.T) {
 	require.NoError(t, err)
 	decoding, err := os.ReadFile("internal/test/compat/decoders/guide_test.go") // has YAML
 	require.NoError(t, err)
-	unindented := strings.ReplaceAll(string(source), "\n\t", "\n") + string(decoding)
+	unindented := strings.ReplaceAll(string(source), "\n\t", "\n") + string(source) + string(decoding)
 
 	blocks := map[string][]string{} // by language
 	for i, part := range strings.Split(string(readme)+string(guide), "```") {
@@ -240,14 +395,7 @@ func TestReadme(t *testing.T) {
 		assert.Equal(t, strings.TrimSpace(line), text)
 	}
 
-	assert.Equal(t, "backoff=default attempts=3", retry.Policy{}.String())
-	ceilings := func(class retry.Class) (d []time.Duration) {
-		for n := 1; n <= 2; n++ {
-			d = append(d, retry.Spread{}.Delay(retry.Attempt{Number: n, Verdict: retry.Verdict{Class: class}}, 1-0x1p-53).Round(ms))
-		}
-		return d
+	for _, policy := range regexp.MustCompile("`(retry\\.Policy\\{[^`]+)`").FindAllStringSubmatch(string(guide), -1) {
+		assert.Contains(t, string(source), policy[1])
 	}
-	assert.Equal(t, []time.Duration{50 * ms, 100 * ms}, ceilings(retry.ClassTransient))
-	assert.Equal(t, []time.Duration{time.Second, 2 * time.Second}, ceilings(retry.ClassThrottled))
-	assert.Contains(t, string(guide), "full jitter below 50 ms, 100 ms … 20 s; after throttling below 1 s, 2 s …")
 }

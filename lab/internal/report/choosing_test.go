@@ -153,6 +153,11 @@ func choosing(t *testing.T) (map[string]*report.Table, map[string]map[string]*ch
 	result, err := s.Run(t.Context())
 	require.NoError(t, err)
 	storm := report.Storm{Storm: s, Rows: result}
+	page, err := os.ReadFile(docs + "choosing.md")
+	require.NoError(t, err)
+	stall := map[time.Duration]string{2 * time.Second: "two"}[s.Outage.To-s.Outage.From]
+	assert.Contains(t, string(page), fmt.Sprintf("A server with a capacity of %d,%03d calls a second receives %.0f. It stalls for %s seconds",
+		int(s.Capacity())/1000, int(s.Capacity())%1000, s.Rate, stall))
 
 	survival, err := lab.Survival{Contenders: lab.Patient(), Seed: 1}.WithDefaults()
 	require.NoError(t, err)
