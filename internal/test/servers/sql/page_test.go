@@ -46,8 +46,8 @@ func TestTable(t *testing.T) {
 }
 
 func errorsTable(t *testing.T) string {
-	var table strings.Builder
-	table.WriteString("| error | of a statement | of COMMIT |\n|---|---|---|\n")
+	var reactions []string        // rows of the table
+	errs := map[string][]string{} // by reaction
 	pg := func(code string) error { return &pgconn.PgError{Severity: "ERROR", Code: code} }
 	fatal := func(code string) error { return &pgconn.PgError{Severity: "FATAL", Code: code} }
 	my := func(number uint16, state string) error {
@@ -92,9 +92,17 @@ func errorsTable(t *testing.T) string {
 		{"`pq.ErrInFailedTransaction`", nil, pq.ErrInFailedTransaction},
 		{"`sql.ErrNoRows`", sql.ErrNoRows, nil},
 	} {
-		table.WriteString("| " + line.name + " | " + reaction(t, line.statement, nil) + " | " + reaction(t, nil, line.commit) + " |\n")
+		both := reaction(t, line.statement, nil) + " | " + reaction(t, nil, line.commit)
+		if errs[both] == nil {
+			reactions = append(reactions, both)
+		}
+		errs[both] = append(errs[both], line.name)
 	}
-	return table.String()
+	table := "| of a statement | of COMMIT | errors |\n|---|---|---|\n"
+	for _, both := range reactions {
+		table += "| " + both + " | " + strings.Join(errs[both], "; ") + " |\n"
+	}
+	return table
 }
 
 type scripted struct{ commit error }
