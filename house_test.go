@@ -25,7 +25,7 @@ import (
 )
 
 // libraryPackages are the folders of this module's public packages.
-var libraryPackages = []string{".", "adapt", "admit", "awspreset", "known", "retryconfig", "retryconfig/aws", "retryhedge", "retryhttp", "retryslog", "retrysql", "retrytest"}
+var libraryPackages = []string{".", "adapt", "admit", "awspreset", "known", "pause", "retryconfig", "retryconfig/aws", "retryhedge", "retryhttp", "retryslog", "retrysql", "retrytest"}
 
 // TestImports: the public packages import only the standard library.
 func TestImports(t *testing.T) {
@@ -329,7 +329,7 @@ func TestOneLoop(t *testing.T) {
 }
 
 // testedPackages are the folders whose source files each have a test file.
-var testedPackages = []string{".", "awspreset", "known", "retryconfig", "retryhttp", "retrysql"}
+var testedPackages = []string{".", "awspreset", "known", "pause", "retryconfig", "retryhttp", "retrysql"}
 
 // otherTests are the test files for several source files.
 var otherTests = map[string][]string{

@@ -1,0 +1,32 @@
+// Package pause lets calls share what a server asks for: when a server refuses calls and
+// says when to come back, as with Retry-After, no call begins until then, not even a first
+// attempt, and the calls that waited return little by little.
+//
+//	limiter := &pause.Limiter{} // one for all calls under the same limit
+//	policy := retry.Policy{Limiter: limiter}
+//
+// Without a pause, each call learns of the limit by a refused request of its own.
+//
+// # The rule
+//
+// A pause begins after 20 failures with a hint in a row, over at least 100 ms. A success
+// ends the row, and so does a permanent failure without a hint, such as a 404. A failure
+// that has no hint counts ten against the row, down to -1000: calls that time out mean that
+// the server refuses too late, and hints are not to be trusted then.
+//
+// The pause ends when the earliest of the hints does. Every second, one call begins
+// nevertheless; its success ends the pause. Then the calls leave in the order of their
+// arrival: ten in the first 100 ms, and twice as many in each 100 ms after. If a failure
+// with a hint follows before the first success, the next pause begins at once.
+//
+// A call whose deadline comes before its turn begins at once, so no call fails that would
+// have succeeded without a Limiter, and no call waits that cannot gain by it. Waiting is not
+// an attempt. It is not bounded by Policy.MaxElapsed, but by Limiter.MaxHint for each
+// pause, and by the context.
+//
+// # Scope
+//
+// Share a Limiter among the calls that share a limit, such as those to one route with one
+// key, and no others: calls outside the limit would wait, too. Processes
+// do not tell each other of a pause. docs/overload.md in the repository has measurements.
+package pause

@@ -1,0 +1,174 @@
+package pause
+
+import (
+	"cmp"
+	"container/list"
+	"context"
+	"fmt"
+	"math/bits"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gobackoff/retry"
+)
+
+// A Limiter is a [retry.Limiter] that makes calls wait while the server asks for it. The
+// zero value is ready to use. Share a Limiter by pointer; it is safe for concurrent use,
+// starts no goroutine, and must not be copied or changed once in use.
+type Limiter struct {
+	// MaxHint is the longest hint that counts, and so the longest pause. A failure with a
+	// longer one is ignored. 0 or less means a minute.
+	MaxHint time.Duration
+
+	// Strict is for servers that punish requests during a limit. No call begins during a
+	// pause, not even one a second, so a wrong hint is followed to its end. A call whose
+	// deadline comes first fails at once; the error matches [context.DeadlineExceeded].
+	Strict bool
+
+	Clock retry.Clock // nil: the system's
+
+	state atomic.Int32 // calm, alert or closed
+
+	mu       sync.Mutex
+	row      int       // failures with a hint since the last success, less 10 for each without
+	since    time.Time // the first of them
+	earliest time.Time // end of a hint that is not over
+	until    time.Time // end of the latest pause
+	probe    time.Time // when a call may begin in spite of it
+	left     int       // calls that left the line after it
+	line     list.List // of the functions that wake the waiting calls, in order of arrival
+}
+
+const (
+	calm   int32 = iota // no failure since the last success
+	alert               // but no pause
+	closed              // a pause, or calls in line
+)
+
+const slot = 100 * time.Millisecond // of calls that leave the line
+
+var errLate = fmt.Errorf("pause: the server asks for a wait beyond the deadline: %w", context.DeadlineExceeded)
+
+// Wait waits until an attempt may begin. It returns an error if ctx ends or the Clock fails
+// while it waits, or if Strict is set and the deadline of ctx comes first.
+func (l *Limiter) Wait(ctx context.Context) error {
+	if l.state.Load() != closed {
+		return nil
+	}
+	l.mu.Lock()
+	place := l.line.PushBack(func() {})
+	l.mu.Unlock()
+	var ended error
+	for {
+		woken, wake := context.WithCancel(ctx)
+		wait, err := l.turn(ctx, place, wake, ended)
+		if wait == 0 {
+			wake()
+			return err
+		}
+		if ended = l.clock().Sleep(woken, wait); woken.Err() != nil {
+			ended = ctx.Err() // nil if only woken
+		}
+		wake()
+	}
+}
+
+// Observe notes the outcome of an attempt. [retry.Do] calls it; other callers of Wait must
+// call it, too. A permanent failure without a hint counts as a success.
+func (l *Limiter) Observe(a retry.Attempt) {
+	answered := a.Err == nil || a.Class == retry.ClassPermanent && a.Hint <= 0
+	if answered && l.state.Load() == calm || a.Hint > cmp.Or(max(0, l.MaxHint), time.Minute) {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.clock().Now()
+	switch end := now.Add(a.Hint); {
+	case answered:
+		l.row, l.until = 0, earlier(l.until, now)
+	case a.Hint <= 0:
+		l.row = max(-1000, l.row-10)
+	default:
+		if l.row++; l.row == 1 {
+			l.since, l.earliest = now, end
+		} else if l.earliest = earlier(l.earliest, end); !l.earliest.After(now) {
+			l.earliest = end
+		}
+		if l.until.After(now) {
+			l.until = l.earliest
+		} else if l.row >= 20 && now.Sub(l.since) >= 100*time.Millisecond {
+			l.until, l.probe, l.left = l.earliest, now.Add(time.Second), 0
+			for e := l.line.Front(); e != nil; e = e.Next() {
+				e.Value.(func())() // its deadline may come first now
+			}
+		}
+	}
+	l.changed(now)
+}
+
+// turn returns how long a call waits before it asks again; 0: it begins, or ends with the
+// error.
+func (l *Limiter) turn(ctx context.Context, place *list.Element, wake func(), ended error) (time.Duration, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now, ahead := l.clock().Now(), 0
+	front := l.line.Front() == place
+	if !front {
+		ahead = l.line.Len() - 1 // or fewer
+	}
+	due, paused := l.due(ahead), l.until.After(now)
+	next := due
+	if paused && !l.Strict {
+		next = earlier(due, l.probe)
+	}
+	place.Value = wake
+	deadline, ok := ctx.Deadline()
+	switch late := ok && !due.Before(deadline); {
+	case ended != nil:
+	case late && paused && l.Strict:
+		ended = errLate
+	case late:
+	case !front: // changed wakes it
+		return max(slot, due.Sub(now)), nil
+	case next.After(now):
+		return next.Sub(now), nil
+	case paused:
+		l.probe = now.Add(time.Second)
+	default:
+		l.left++
+	}
+	l.line.Remove(place)
+	l.changed(now)
+	return 0, ended
+}
+
+// due returns when a call leaves the line after the pause: ten in the first slot, and twice
+// as many in each slot after.
+func (l *Limiter) due(ahead int) time.Time {
+	n := l.left + ahead
+	k := bits.Len(uint(n/10+1)) - 1 // slots before
+	n -= 10 * (1<<k - 1)            // calls before in this slot
+	return l.until.Add(time.Duration(k)*slot + time.Duration(n)*slot/time.Duration(10<<k))
+}
+
+// changed sets the state, and wakes the call at the front, whose turn may have come.
+func (l *Limiter) changed(now time.Time) {
+	state := calm
+	if l.row != 0 {
+		state = alert
+	}
+	if l.until.After(now) {
+		state = closed
+	}
+	if front := l.line.Front(); front != nil {
+		state = closed
+		front.Value.(func())()
+	}
+	l.state.Store(state)
+}
+
+func (l *Limiter) clock() retry.Clock { return cmp.Or[retry.Clock](l.Clock, retry.SystemClock{}) }
+
+func earlier(a, b time.Time) time.Time { return slices.MinFunc([]time.Time{a, b}, time.Time.Compare) }
