@@ -6,8 +6,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"os"
-	"strings"
 	"sync"
 	"testing"
 
@@ -81,18 +79,4 @@ func TestBook(t *testing.T) {
 	require.NoError(t, db.QueryRowContext(t.Context(), "SELECT balance FROM account").Scan(&balance))
 	assert.Equal(t, 11, balance)
 	assert.Equal(t, 6, delivered)
-}
-
-// TestPage: the code block of docs/durable.md that names this file is in it.
-func TestPage(t *testing.T) {
-	const file = "internal/test/servers/nats/payment_test.go"
-	page, err := os.ReadFile("../../../../docs/durable.md")
-	require.NoError(t, err)
-	text, err := os.ReadFile("payment_test.go")
-	require.NoError(t, err)
-	_, code, found := strings.Cut(string(page), "<!-- "+file+" -->\n```go\n")
-	require.True(t, found)
-	code, _, found = strings.Cut(code, "```\n")
-	require.True(t, found)
-	assert.Contains(t, string(text), code)
 }

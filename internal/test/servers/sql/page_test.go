@@ -140,22 +140,3 @@ func reaction(t *testing.T, statement, commit error) string {
 	assert.Equal(t, strings.HasPrefix(result, "retried"), err == nil, "%s: %v", result, err)
 	return result
 }
-
-// TestCode: the Go code in docs/sql.md is also in the tests.
-func TestCode(t *testing.T) {
-	page, err := os.ReadFile("../../../../docs/sql.md")
-	require.NoError(t, err)
-	var tests []byte
-	for _, name := range []string{"transfer_test.go", "outcome_test.go", "shapes_test.go", "handler_test.go"} {
-		file, err := os.ReadFile(name)
-		require.NoError(t, err)
-		tests = append(tests, file...)
-	}
-	parts := strings.Split(string(page), "```go\n")
-	require.Greater(t, len(parts), 3)
-	for _, part := range parts[1:] {
-		code, _, found := strings.Cut(part, "```\n")
-		require.True(t, found)
-		assert.Contains(t, string(tests), code)
-	}
-}
