@@ -18,8 +18,8 @@ import (
 // name have separate Budgets, unless they specify the same port.
 //
 // The zero value creates a [retry.InvitedBudget] around a default [retry.TokenBudget] for
-// each host. Several Transports may share a PerHost by pointer. It must not be copied or changed once it
-// is in use.
+// each host. Several Transports may share a PerHost by pointer. It must not be copied or
+// changed once it is in use.
 type PerHost struct {
 	// New returns the Budget for a new host, given as name:port, or nil for no limit on
 	// retries. It must not use the PerHost. If New is nil, each host gets a new
@@ -30,9 +30,7 @@ type PerHost struct {
 	// one is dropped. 0 or less means 1024.
 	MaxHosts int
 
-	mu    sync.Mutex
-	hosts map[authority]*list.Element
-	order list.List // of *host, most recently used first
+	hosts recent[authority, *host]
 }
 
 // Unbudgeted returns a PerHost without Budgets: a Transport with it may make all the
@@ -43,10 +41,24 @@ func Unbudgeted() *PerHost {
 
 type authority struct{ name, port string }
 
+func authorityOf(u *url.URL) authority {
+	a := authority{strings.ToLower(u.Hostname()), u.Port()}
+	switch {
+	case a.port != "":
+	case strings.EqualFold(u.Scheme, "https"):
+		a.port = "443"
+	default:
+		a.port = "80"
+	}
+	return a
+}
+
+func (a authority) String() string { return net.JoinHostPort(a.name, a.port) }
+
 // A host is what is known about a host. If its protocol is outdated, nothing is executed
 // twice that must not be, but a resend by net/http may not be counted.
 type host struct {
-	authority authority
+	authority
 	budget    retry.Budget
 	protocol  atomic.Int32  // the major version of HTTP that it used last; 0: unknown
 	responses atomic.Uint32 // that have arrived
@@ -55,8 +67,6 @@ type host struct {
 	plain, secure pool        // for the URL's scheme
 	noPool        atomic.Bool // no connections are opened: the http.Transport cannot, or the host is forgotten
 }
-
-func (h *host) String() string { return net.JoinHostPort(h.authority.name, h.authority.port) }
 
 func (h *host) eachConn(f func(*http.ClientConn)) {
 	h.plain.eachConn(f)
@@ -70,44 +80,63 @@ func (p *PerHost) host(u *url.URL) *host {
 	if u == nil { // Base returns an error
 		return new(host)
 	}
-	key := authority{strings.ToLower(u.Hostname()), u.Port()}
-	switch {
-	case key.port != "":
-	case strings.EqualFold(u.Scheme, "https"):
-		key.port = "443"
-	default:
-		key.port = "80"
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if e, ok := p.hosts[key]; ok {
-		p.order.MoveToFront(e)
-		return e.Value.(*host)
-	}
-	if p.order.Len() >= cmp.Or(max(0, p.MaxHosts), 1024) {
-		forgotten := p.order.Remove(p.order.Back()).(*host)
-		delete(p.hosts, forgotten.authority)
+	key := authorityOf(u)
+	h, forgotten := p.hosts.get(key, p.MaxHosts, func() *host {
+		if p.New == nil {
+			return &host{authority: key, budget: &retry.InvitedBudget{Budget: &retry.TokenBudget{}}}
+		}
+		return &host{authority: key, budget: p.New(key.String())}
+	})
+	if forgotten != nil {
 		forgotten.noPool.Store(true) // a call may still use it
 		go forgotten.eachConn(retire)
 	}
-	if p.hosts == nil {
-		p.hosts = map[authority]*list.Element{}
-	}
-	h := &host{authority: key}
-	if p.New == nil {
-		h.budget = &retry.InvitedBudget{Budget: &retry.TokenBudget{}}
-	} else {
-		h.budget = p.New(h.String())
-	}
-	p.hosts[key] = p.order.PushFront(h)
 	return h
 }
 
 // closeIdle closes the connections that are not in use.
 func (p *PerHost) closeIdle() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for e := p.order.Front(); e != nil; e = e.Next() {
-		e.Value.(*host).eachConn(closeIfIdle)
+	p.hosts.each(func(h *host) { h.eachConn(closeIfIdle) })
+}
+
+// recent keeps the values of the keys that were used last.
+type recent[K comparable, V any] struct {
+	mu    sync.Mutex
+	found map[K]*list.Element
+	order list.List // of entry[K, V], most recently used first
+}
+
+type entry[K comparable, V any] struct {
+	key   K
+	value V
+}
+
+// get returns the value of a key, made if there is none, and the value of the key that it
+// forgot for that, if any: more than a limit are not kept; 0 or less: 1024.
+func (r *recent[K, V]) get(key K, limit int, make func() V) (value, forgotten V) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e, ok := r.found[key]; ok {
+		r.order.MoveToFront(e)
+		return e.Value.(entry[K, V]).value, forgotten
+	}
+	if r.order.Len() >= cmp.Or(max(0, limit), 1024) {
+		last := r.order.Remove(r.order.Back()).(entry[K, V])
+		delete(r.found, last.key)
+		forgotten = last.value
+	}
+	if r.found == nil {
+		r.found = map[K]*list.Element{}
+	}
+	value = make()
+	r.found[key] = r.order.PushFront(entry[K, V]{key, value})
+	return value, forgotten
+}
+
+func (r *recent[K, V]) each(f func(V)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for e := r.order.Front(); e != nil; e = e.Next() {
+		f(e.Value.(entry[K, V]).value)
 	}
 }

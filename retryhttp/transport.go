@@ -134,6 +134,11 @@ type Transport struct {
 	// budget=ratio(floor=1000000).
 	PerHost *PerHost
 
+	// PerScope adds a Limiter for the scope of a request, such as its route, for which calls
+	// wait before they wait for the Policy's Limiter. The zero PerScope lets calls to one
+	// route share what the server asks for; docs/overload.md says when. nil means none.
+	PerScope *PerScope
+
 	// Hedge sends a second copy of a request whose response takes too long, if the request
 	// may be executed twice and has no body or a GetBody, which each copy calls. The copies
 	// are part of one attempt and share its time limit; the first good response is used. nil
@@ -254,6 +259,7 @@ func (t *Transport) policyFor(req *http.Request, to *host) (retry.Policy, bool) 
 	case p.Budget == nil:
 		p.Budget = to.budget
 	}
+	p.Limiter = t.PerScope.limiter(req, p.Limiter)
 	if next := p.OnRetry; next == nil {
 		p.OnRetry = discardResponse
 	} else {

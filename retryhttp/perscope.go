@@ -1,0 +1,100 @@
+package retryhttp
+
+import (
+	"cmp"
+	"context"
+	"hash/maphash"
+	"net/http"
+	"strconv"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/pause"
+)
+
+// PerScope keeps a [retry.Limiter] for each scope of requests, so that calls share what they
+// learn of a server's limit with those under the same limit, and with no others.
+//
+// The zero value creates a [pause.Limiter] for each route. Several Transports may share a
+// PerScope by pointer. It must not be copied or changed once it is in use.
+type PerScope struct {
+	// Scope returns the scope of a request, or "" for none. It must be safe for concurrent
+	// use. nil means [ByRoute].
+	Scope func(*http.Request) string
+
+	// New returns the Limiter for a new scope, or nil for none. It must not use the PerScope.
+	// nil means a new pause.Limiter.
+	New func(scope string) retry.Limiter
+
+	// MaxScopes is the maximum number of Limiters. Beyond that, the least recently used one
+	// is dropped; calls that wait for it are not affected. 0 or less means 1024.
+	MaxScopes int
+
+	scopes recent[string, retry.Limiter]
+}
+
+// ByRoute returns the method, host, port and path of a request, and a hash of its
+// Authorization. The calls that a limit does not concern do not wait for it. But for paths
+// that contain an ID, such as /users/123, each ID is a scope of its own with few calls, so
+// pauses hardly ever begin; write a function that returns a name for all of them. A key in
+// another header, or in the query, is not part of the scope.
+func ByRoute(req *http.Request) string {
+	return cmp.Or(req.Method, http.MethodGet) + " " + req.URL.Path + " " + ByHost(req)
+}
+
+// ByHost returns the host and port of a request, and a hash of its Authorization. Use it only
+// if the whole host has one limit for each key: if a single route has one, calls to the
+// others wait, too.
+func ByHost(req *http.Request) string {
+	key := maphash.String(seed, req.Header.Get("Authorization"))
+	return authorityOf(req.URL).String() + " " + strconv.FormatUint(key, 16)
+}
+
+var seed = maphash.MakeSeed()
+
+// limiter returns a Limiter for a request that also waits for another one. Both may be nil.
+func (p *PerScope) limiter(req *http.Request, other retry.Limiter) retry.Limiter {
+	if p == nil || req.URL == nil { // Base returns an error
+		return other
+	}
+	name := ByRoute
+	if p.Scope != nil {
+		name = p.Scope
+	}
+	scope := name(req)
+	if scope == "" {
+		return other
+	}
+	own, _ := p.scopes.get(scope, p.MaxScopes, func() retry.Limiter {
+		if p.New == nil {
+			return new(pause.Limiter)
+		}
+		return p.New(scope)
+	})
+	switch {
+	case own == nil:
+		return other
+	case other == nil:
+		return own
+	}
+	return limiters{own, other}
+}
+
+// limiters is a Limiter that waits for all, one after the other.
+type limiters []retry.Limiter
+
+func (all limiters) Wait(ctx context.Context) error {
+	for _, l := range all {
+		if err := l.Wait(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (all limiters) Observe(a retry.Attempt) {
+	for _, l := range all {
+		if o, ok := l.(retry.Observer); ok {
+			o.Observe(a)
+		}
+	}
+}
