@@ -97,32 +97,33 @@ func TestCorpus(t *testing.T) {
 
 // rows returns the table of the failures, with a row for each API.
 func rows() string {
-	var apis []string
-	cells := map[string]*[4][]string{} // transient, throttled, permanent, sources
+	type row struct {
+		api   string      // with a link to the first source
+		cells [3][]string // transient, throttled, permanent
+	}
+	var all []*row
+	named := map[string]*row{}
 	for _, s := range corpus {
 		if s.class == unknown {
 			continue
 		}
 		api, name, _ := strings.Cut(s.api, ", ")
-		row := cells[api]
-		if row == nil {
-			row = new([4][]string)
-			apis, cells[api] = append(apis, api), row
+		if named[api] == nil {
+			_, link, _ := strings.Cut(s.source, "](")
+			named[api] = &row{api: fmt.Sprintf("[%s](%s", api, link)}
+			all = append(all, named[api])
 		}
 		text := strings.TrimSpace(fmt.Sprint(s.status, " ", name))
 		if s.wait > 0 {
 			text += fmt.Sprintf(" (%v)", s.wait)
 		}
-		column := slices.Index([]retry.Class{transient, throttled, permanent}, s.class)
-		row[column] = append(row[column], text)
-		if !slices.Contains(row[3], s.source) {
-			row[3] = append(row[3], s.source)
-		}
+		cell := &named[api].cells[slices.Index([]retry.Class{transient, throttled, permanent}, s.class)]
+		*cell = append(*cell, text)
 	}
 	var table strings.Builder
-	for _, api := range apis {
-		fmt.Fprintf(&table, "| %s", api)
-		for _, cell := range cells[api] {
+	for _, r := range all {
+		fmt.Fprintf(&table, "| %s", r.api)
+		for _, cell := range r.cells {
 			fmt.Fprintf(&table, " | %s", strings.Join(cell, "; "))
 		}
 		table.WriteString(" |\n")
