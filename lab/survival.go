@@ -26,7 +26,7 @@ type Survival struct {
 // A SurvivalRow has the results of a policy with a number of calls, one for each outage.
 type SurvivalRow struct {
 	Contender string
-	Calls     int
+	Calls     int       // 0: any number, because the policy has nothing that they share
 	Success   []float64 // share of the calls
 	Requests  []float64 // per call
 }
@@ -69,8 +69,8 @@ func (s Survival) WithDefaults() (Survival, error) {
 	return s, nil
 }
 
-// Run returns a row for each contender and number of calls. If ctx ends, it returns the
-// rows that are complete.
+// Run returns a row for each contender and number of calls, or one row for a contender whose
+// calls share nothing. If ctx ends, it returns the rows that are complete.
 func (s Survival) Run(ctx context.Context) ([]SurvivalRow, error) {
 	s, err := s.WithDefaults()
 	if err != nil {
@@ -78,8 +78,13 @@ func (s Survival) Run(ctx context.Context) ([]SurvivalRow, error) {
 	}
 	var rows []SurvivalRow
 	for _, contender := range s.Contenders {
+		policy := contender.Policy(&world{})
+		shared := policy.Budget != nil || policy.Limiter != nil
 		for _, calls := range s.Calls {
-			row := SurvivalRow{Contender: contender.Name, Calls: calls}
+			row := SurvivalRow{Contender: contender.Name}
+			if shared {
+				row.Calls = calls
+			}
 			trials := s.Trials
 			if trials == 0 {
 				trials = max(1, 2000/calls)
@@ -96,6 +101,9 @@ func (s Survival) Run(ctx context.Context) ([]SurvivalRow, error) {
 				row.Success, row.Requests = append(row.Success, float64(sum.succeeded)/all), append(row.Requests, float64(sum.requests)/all)
 			}
 			rows = append(rows, row)
+			if !shared {
+				break
+			}
 		}
 	}
 	return rows, nil

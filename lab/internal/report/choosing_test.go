@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/lab"
 	"github.com/gobackoff/retry/lab/internal/chart"
 	"github.com/gobackoff/retry/lab/internal/report"
@@ -164,12 +163,10 @@ func choosing(t *testing.T) (map[string]*report.Table, map[string]map[string]*ch
 	survivors, err := survival.Run(t.Context())
 	require.NoError(t, err)
 
-	waits := report.NewExplain(retry.Policy{}, 1)
 	return map[string]*report.Table{
 			"contention": report.Contention{Cells: hundred}.Table(),
 			"storm":      storm.Table(),
 			"map":        utilizations(t),
-			"waits":      waits.Table(),
 			"survival":   report.Survival{Survival: survival, Rows: survivors}.Table(),
 		}, map[string]map[string]*chart.Picture{
 			"contention": {

@@ -24,7 +24,10 @@ func (s Survival) Table() *Table {
 		t.Headers = append(t.Headers, outage.String())
 	}
 	for _, row := range s.Rows {
-		cells := []Cell{{Text: row.Contender}, {Text: strconv.Itoa(row.Calls)}}
+		cells := []Cell{{Text: row.Contender}, {Text: "any"}}
+		if row.Calls > 0 {
+			cells[1].Text = strconv.Itoa(row.Calls)
+		}
 		for i, success := range row.Success {
 			cells = append(cells, Cell{Text: fmt.Sprintf("%.0f %% · %.1f", 100*success, row.Requests[i]), Bad: success < 0.5})
 		}
