@@ -15,7 +15,7 @@ const page = "https://github.com/gobackoff/retry/blob/main/docs/retrycheck.md"
 
 // Default returns the analyzers that are on by default.
 func Default() []*analysis.Analyzer {
-	return []*analysis.Analyzer{Body, Budget, Compare, Dropped, Invalid, NoFail, OpContext, Response, Sleep, Transaction, Unit}
+	return []*analysis.Analyzer{Body, Budget, Compare, Dropped, Invalid, NoFail, OpContext, Repeat, Response, Sleep, Transaction, Unit}
 }
 
 // Optional returns the analyzers whose findings are often intended.

@@ -153,7 +153,7 @@ var bodies = map[string]int{
 }
 
 // Body reports requests whose body the first attempt has read to its end.
-var Body = analyzer("body", "report HTTP requests that are sent again with a body that has been read", func(p *pass) {
+var Body = analyzer("body", "report readers and bodies of HTTP requests that a retry finds at their end", func(p *pass) {
 	for _, call := range p.calls {
 		at, ok := bodies[call.name]
 		again, repeated := p.repeated(call.Cursor)
@@ -176,7 +176,46 @@ var Body = analyzer("body", "report HTTP requests that are sent again with a bod
 			}
 		}
 	}
+	for _, call := range p.operations {
+		if strings.HasPrefix(call.name, ours) {
+			p.reportReaders(call)
+		}
+	}
 })
+
+// readers have types that are at their end when they have been read.
+var readers = names(`os\.File`, `strings\.Reader`, `bytes\.(Reader|Buffer)`, `mime/multipart\.File`)
+
+// reportReaders reports what an operation of this library gives to another function to read.
+func (p *pass) reportReaders(call *call) {
+	for id := range call.op.Preorder((*ast.Ident)(nil)) {
+		v, ok := p.info.Uses[id.Node().(*ast.Ident)].(*types.Var)
+		if !ok || !readers.MatchString(typeName(v.Type())) || !outside(v, call.op) || p.renews(call.op, id) {
+			continue
+		}
+		var as types.Type // of the parameter or field
+		kind, i := id.ParentEdge()
+		switch n := id.Parent().Node().(type) {
+		case *ast.CallExpr:
+			f, ok := p.info.TypeOf(n.Fun).(*types.Signature)
+			if _, known := bodies[p.callee(n)]; ok && !known && kind == edge.CallExpr_Args && i < f.Params().Len() {
+				as = f.Params().At(i).Type()
+			}
+		case *ast.KeyValueExpr:
+			if key, ok := n.Key.(*ast.Ident); ok {
+				as = p.info.TypeOf(key)
+			}
+		}
+		if as != nil && types.IsInterface(as) && hasMethod(as, "Read") && !hasMethod(as, "Write") {
+			p.report(id, "%s is read by the first attempt, so later ones get nothing: make or rewind it in each attempt", v.Name())
+		}
+	}
+}
+
+func hasMethod(t types.Type, name string) bool {
+	m, _, _ := types.LookupFieldOrMethod(t, true, nil, name)
+	return m != nil
+}
 
 // repeated returns the loop or the operation around c, which runs more than once.
 func (p *pass) repeated(c inspector.Cursor) (inspector.Cursor, bool) {

@@ -67,13 +67,13 @@ func (p *pass) completed(c inspector.Cursor) bool {
 }
 
 // set sets a value to that of an expression, or to something harmless as far as that is not
-// constant. Backoffs in it are validated by themselves.
+// constant.
 func (p *pass) set(v reflect.Value, name string, e ast.Expr) {
 	lit, isLit := e.(*ast.CompositeLit)
 	switch tv := p.info.Types[e]; {
 	case !v.IsValid(): // a field of a later version
 	case v.Type() == reflect.TypeFor[retry.Backoff]() && !tv.IsNil():
-		v.Set(reflect.ValueOf(retry.NoDelay{}))
+		v.Set(reflect.ValueOf(p.rule(e)))
 	case tv.Value != nil:
 		_, _ = fmt.Sscan(tv.Value.String(), v.Addr().Interface())
 	case v.Kind() == reflect.Slice && isLit:
@@ -92,7 +92,25 @@ func (p *pass) set(v reflect.Value, name string, e ast.Expr) {
 		}
 	case name == "Base":
 		v.SetInt(int64(time.Microsecond)) // less would be a number without its unit
+	case name == "Cap" || name == "MaxElapsed":
+		v.SetInt(int64(1000 * time.Hour)) // 0 would be none
 	}
+}
+
+// rule returns the rule of a literal that is valid, or a harmless one: an invalid literal is
+// reported by itself.
+func (p *pass) rule(e ast.Expr) retry.Backoff {
+	t, ok := validated[typeName(p.info.TypeOf(e))]
+	if _, isLit := e.(*ast.CompositeLit); !ok || !isLit && p.info.Types[e].Value == nil {
+		return retry.NoDelay{}
+	}
+	value := reflect.New(t)
+	p.set(value.Elem(), "", e)
+	rule, ok := value.Elem().Interface().(retry.Backoff)
+	if !ok || value.Interface().(validator).Validate() != nil {
+		return retry.NoDelay{}
+	}
+	return rule
 }
 
 // waits has the functions and types whose durations are waits between calls over a network

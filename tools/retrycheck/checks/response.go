@@ -103,7 +103,7 @@ func field(c inspector.Cursor) (name string, parent inspector.Cursor) {
 func (p *pass) reads(use inspector.Cursor) bool {
 	name, parent := field(use)
 	sel, closes := parent.Node().(*ast.SelectorExpr)
-	return name == "" && !compares(parent) || name == "Body" && !(closes && sel.Sel.Name == "Close")
+	return name == "" && !compares(parent) && p.callee(parent.Node()) != ours+"/retryhttp.CheckStatus" || name == "Body" && !(closes && sel.Sel.Name == "Close")
 }
 
 // looks reports whether a use of a response may look at its status.

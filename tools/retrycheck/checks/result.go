@@ -40,7 +40,24 @@ var Dropped = analyzer("dropped", "report unused results of Permanent(err), poli
 			p.report(call.Cursor, "the error of %s is not used, so a final failure goes unnoticed", shortName(call.name))
 		}
 	}
+	for _, call := range p.operations {
+		if !strings.HasPrefix(call.name, ours) {
+			continue
+		}
+		for c := range call.op.Preorder((*ast.ReturnStmt)(nil)) {
+			if text, ok := c.LastChild(); ok && p.formats(text) {
+				for i, arg := range text.Node().(*ast.CallExpr).Args {
+					at := text.ChildAt(edge.CallExpr_Args, i)
+					if types.Implements(p.info.TypeOf(arg), errorType) && p.callee(arg) == "" && !pure.MatchString(p.latest(at)) {
+						p.report(at, "the operation hides %s, so what it says of a retry is lost: wrap it with %%w", types.ExprString(arg))
+					}
+				}
+			}
+		}
+	}
 })
+
+var errorType = types.Universe.Lookup("error").Type().Underlying().(*types.Interface)
 
 // latest returns the name of the function whose result a variable has at c, if the statement
 // that sets it is before c, in a block around it.
@@ -61,7 +78,11 @@ func (p *pass) latest(c inspector.Cursor) string {
 	if in := around(last, (*ast.BlockStmt)(nil), (*ast.CaseClause)(nil)); in == p.root || !in.Contains(c) {
 		return ""
 	}
-	if value := valueSet(last); value.Valid() {
+	value := valueSet(last)
+	if assign, ok := last.Parent().Node().(*ast.AssignStmt); ok && len(assign.Rhs) == 1 {
+		value = last.Parent().ChildAt(edge.AssignStmt_Rhs, 0) // err of v, err := f()
+	}
+	if value.Valid() {
 		return p.callee(value.Node())
 	}
 	return ""
@@ -78,9 +99,10 @@ func (p *pass) formats(c inspector.Cursor) bool {
 
 var reasons = names(ours + `\.Err(MaxAttempts|MaxElapsed|Budget|Hint|Unrepeatable|Invalid)`)
 
-// Compare reports comparisons that are always false, because Do returns a *retry.Error
-// that matches the reason, not the reason itself. A hook's e.Reason may be equal to it.
-var Compare = analyzer("compare", "report reasons for giving up that are compared with == or switch instead of errors.Is", func(p *pass) {
+// Compare reports comparisons that are always false, or false if Do gave up, because it then
+// returns a *retry.Error that matches the reason and the last failure, and is neither. A
+// hook's e.Reason may be equal to the reason.
+var Compare = analyzer("compare", "report errors of Do that are compared with == or switch instead of errors.Is", func(p *pass) {
 	for c := range p.root.Preorder((*ast.SelectorExpr)(nil)) {
 		reason := p.info.Uses[c.Node().(*ast.SelectorExpr).Sel]
 		if !reasons.MatchString(objectName(reason)) {
@@ -95,11 +117,30 @@ var Compare = analyzer("compare", "report reasons for giving up that are compare
 				compared = s.Tag
 			}
 		}
-		if compared != nil && !strings.Contains(types.ExprString(compared), ".Reason") {
+		if compared != nil && !strings.Contains(strings.ToLower(types.ExprString(compared)), ".reason") {
 			p.report(c, "Do returns an error that matches retry.%[1]s but is not equal to it: use errors.Is(err, retry.%[1]s)", reason.Name())
 		}
 	}
+	for c := range p.root.Preorder((*ast.BinaryExpr)(nil)) {
+		n := c.Node().(*ast.BinaryExpr)
+		name := types.ExprString(n.Y)
+		failure, ok := p.info.Uses[lastName(n.Y)].(*types.Var)
+		if ok && failure.Kind() == types.PackageVar && !reasons.MatchString(objectName(failure)) && doers.MatchString(p.latest(c.ChildAt(edge.BinaryExpr_X, -1))) {
+			p.report(c, "the error of Do wraps %s if it gave up: use errors.Is(%s, %[1]s)", name, types.ExprString(n.X))
+		}
+	}
 })
+
+var doers = names(ours + `\.(Do|DoValue)`)
+
+// lastName returns the last identifier of a name such as io.EOF, or nil.
+func lastName(e ast.Expr) *ast.Ident {
+	if sel, ok := e.(*ast.SelectorExpr); ok {
+		return sel.Sel
+	}
+	id, _ := e.(*ast.Ident)
+	return id
+}
 
 var final = names(ours+`\.Permanent`, cenkalti+`\.Permanent`, avast+`\.Unrecoverable`)
 

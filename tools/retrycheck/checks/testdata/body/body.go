@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 
 	"github.com/gobackoff/retry"
@@ -162,4 +163,41 @@ func pages(client *http.Client, urls []string) {
 		req, _ := http.NewRequest(http.MethodPost, url, strings.NewReader("{}"))
 		_, _ = client.Do(req)
 	}
+}
+
+type input struct {
+	Name string
+	Body io.Reader
+}
+
+func reads(ctx context.Context, p retry.Policy, name string, upload func(context.Context, io.Reader) error, put func(context.Context, *input) error) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	content := strings.NewReader("content")
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		if err := upload(ctx, file); err != nil { // want `file is read by the first attempt, so later ones get nothing`
+			return err
+		}
+		return put(ctx, &input{Name: name, Body: content}) // want `content is read by the first attempt, so later ones get nothing`
+	})
+}
+
+func rereads(ctx context.Context, p retry.Policy, file *os.File, upload func(context.Context, io.Reader) error) error {
+	var out bytes.Buffer
+	err := retry.Do(ctx, p, func(ctx context.Context) error {
+		if _, err := file.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		out.Reset()
+		_, err := io.Copy(&out, strings.NewReader("head"))
+		return errors.Join(err, upload(ctx, file))
+	})
+	return errors.Join(err, upload(ctx, file))
+}
+
+func written(ctx context.Context, p retry.Policy, log *os.File, run func(context.Context, io.Writer, io.ReadWriter) error) error {
+	return retry.Do(ctx, p, func(ctx context.Context) error { return run(ctx, log, log) })
 }

@@ -3,6 +3,7 @@ package compare
 import (
 	"context"
 	"errors"
+	"io"
 
 	"github.com/gobackoff/retry"
 )
@@ -21,7 +22,7 @@ func compares(ctx context.Context, p retry.Policy, op func(context.Context) erro
 func matches(ctx context.Context, p retry.Policy, op func(context.Context) error) bool {
 	reason := func(_ context.Context, e *retry.Error) { _ = e.Reason == retry.ErrBudget && e.Err == nil }
 	err := retry.Do(ctx, p.With(retry.Hooks{OnGiveUp: reason}), op)
-	return errors.Is(err, retry.ErrMaxAttempts) || err == context.Canceled
+	return errors.Is(err, retry.ErrMaxAttempts) || err == context.Canceled // want `the error of Do wraps context.Canceled if it gave up: use errors.Is\(err, context.Canceled\)`
 }
 
 func switches(ctx context.Context, p retry.Policy, op func(context.Context) error) int {
@@ -41,4 +42,24 @@ func switches(ctx context.Context, p retry.Policy, op func(context.Context) erro
 		return 2
 	}
 	return 3
+}
+
+var errClosed = errors.New("closed")
+
+func failures(ctx context.Context, p retry.Policy, op func(context.Context) (int, error)) int {
+	n, err := retry.DoValue(ctx, p, op)
+	if err == io.EOF || err != errClosed { // want `the error of Do wraps io.EOF` `the error of Do wraps errClosed`
+		return 0
+	}
+	if err == nil {
+		return n
+	}
+	if _, err := op(ctx); err == io.EOF {
+		return 1
+	}
+	err = errors.Unwrap(err)
+	if err == io.EOF {
+		return 2
+	}
+	return n
 }

@@ -86,3 +86,17 @@ func ignored(ctx context.Context, op func() error) {
 	go backoff.Retry(op, &backoff.ZeroBackOff{})
 	_ = avast.New().Do(op)
 }
+
+func hides(ctx context.Context, p retry.Policy, find func(context.Context) error) error {
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		if err := find(ctx); err != nil {
+			return fmt.Errorf("find %s: %v", p, err) // want `the operation hides err, so what it says of a retry is lost: wrap it with %w`
+		}
+		if err := find(ctx); errors.Is(err, errGone) {
+			return fmt.Errorf("find: %w (%s)", errGone, err)
+		}
+		err := find(ctx)
+		log.Print(fmt.Errorf("find: %v", err))
+		return fmt.Errorf("found %d", 1)
+	})
+}

@@ -38,6 +38,22 @@ var (
 	_, _ = retryconfig.Parse("ours base=1s") // another package may register it
 )
 
+var (
+	_ = retry.Policy{Backoff: retry.Exponential{Base: time.Second}, MaxAttempts: retry.Unlimited}                            // want `Backoff grows without a Cap, and neither MaxAttempts nor MaxElapsed ends it`
+	_ = retry.Policy{Backoff: retry.Spread{Of: retry.Exponential{Base: limit}, Fraction: 0.1}, MaxAttempts: retry.Unlimited} // want `Backoff grows without a Cap`
+	_ = retry.Policy{Backoff: retry.Capped{Of: retry.Linear{Step: limit}, Cap: limit}, MaxAttempts: retry.Unlimited}
+	_ = retry.Policy{Backoff: retry.Exponential{Base: time.Second}, MaxAttempts: retry.Unlimited, MaxElapsed: time.Hour}
+	_ = retry.Policy{Backoff: retry.Exponential{Base: time.Second}}
+)
+
+func patient(base, most, all time.Duration) []retry.Policy {
+	return []retry.Policy{
+		{Backoff: retry.FullJitter{Base: base}, MaxAttempts: retry.Unlimited}, // want `Backoff grows without a Cap`
+		{Backoff: retry.FullJitter{Base: base, Cap: most}, MaxAttempts: retry.Unlimited},
+		{Backoff: retry.FullJitter{Base: base}, MaxAttempts: retry.Unlimited, MaxElapsed: all},
+	}
+}
+
 func shown() {
 	_ = retry.Fibonacci{}                                     // want `Base is 0`
 	_ = retry.FullJitter{Base: time.Minute, Cap: time.Second} // want `Base 1m0s is above Cap 1s`

@@ -23,7 +23,10 @@ func readLater(ctx context.Context, req *http.Request) ([]byte, error) {
 	p := retry.Policy{AttemptTimeout: time.Second}
 	err := retry.Do(ctx, p, func(ctx context.Context) (err error) {
 		resp, err = http.DefaultClient.Do(req.WithContext(ctx)) // want `the body of resp is read after the attempt, whose AttemptTimeout has then canceled it`
-		return err
+		if err != nil {
+			return err
+		}
+		return retryhttp.CheckStatus(resp)
 	})
 	if err != nil {
 		return nil, err

@@ -1,0 +1,97 @@
+package checks
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/types"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/ast/edge"
+	"golang.org/x/tools/go/ast/inspector"
+	"golang.org/x/tools/go/types/typeutil"
+)
+
+// Repeat reports operations of this library that do something else when they are retried:
+// they append to a slice again, or send another key.
+var Repeat = analyzer("repeat", "report operations that append to a slice again, or send another Idempotency-Key", func(p *pass) {
+	for _, call := range p.operations {
+		if !strings.HasPrefix(call.name, ours) {
+			continue
+		}
+		for _, c := range p.calls {
+			if !sets.MatchString(c.name) || !call.op.Contains(c.Cursor) || !p.isKey(c.Args[0]) {
+				continue
+			}
+			if key := p.value(c.ChildAt(edge.CallExpr_Args, 1)); call.op.Contains(key) && p.isNew(key) {
+				p.report(c.Cursor, "each attempt has another key, so the server executes a retry again: make the key outside the operation")
+			}
+		}
+		for c := range call.op.Preorder((*ast.AssignStmt)(nil)) {
+			v := p.grown(c)
+			if v == nil || !outside(v, call.op) {
+				continue
+			}
+			if list, ok := v.Type().Underlying().(*types.Slice); !ok || types.Implements(list.Elem(), errorType) {
+				continue // a list of the attempts' failures
+			}
+			emptied := slices.ContainsFunc(p.vars[v].sets, func(set inspector.Cursor) bool {
+				return call.op.Contains(set) && p.grown(set.Parent()) != v
+			})
+			if !emptied && p.mayFail(call.op, c) {
+				p.report(c, "a retry appends to %s again: collect in a variable of the operation, and set %[1]s at its end", v.Name())
+			}
+		}
+	}
+})
+
+var sets = names(`net/http\.Header\.(Set|Add)`)
+
+// isKey reports whether e is the name of the header by which a server recognizes a repetition.
+func (p *pass) isKey(e ast.Expr) bool {
+	name := p.info.Types[e].Value
+	return name != nil && strings.EqualFold(constant.StringVal(name), "Idempotency-Key")
+}
+
+// isNew reports whether a value comes from a function without arguments, such as rand.Text.
+func (p *pass) isNew(c inspector.Cursor) bool {
+	for call := range c.Preorder((*ast.CallExpr)(nil)) {
+		fn, ok := typeutil.Callee(p.info, call.Node().(*ast.CallExpr)).(*types.Func)
+		if ok && fn.Signature().Recv() == nil && len(call.Node().(*ast.CallExpr).Args) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// grown returns the variable of a statement v = append(v, ...).
+func (p *pass) grown(c inspector.Cursor) *types.Var {
+	assign, ok := c.Node().(*ast.AssignStmt)
+	if !ok || len(assign.Lhs) != 1 || len(assign.Rhs) != 1 {
+		return nil
+	}
+	id, isID := assign.Lhs[0].(*ast.Ident)
+	call, isCall := assign.Rhs[0].(*ast.CallExpr)
+	if !isID || !isCall || !p.info.Types[call.Fun].IsBuiltin() || types.ExprString(call.Fun) != "append" {
+		return nil
+	}
+	v, _ := p.info.ObjectOf(id).(*types.Var)
+	if first, ok := call.Args[0].(*ast.Ident); !ok || v == nil || p.info.ObjectOf(first) != v {
+		return nil
+	}
+	return v
+}
+
+// mayFail reports whether an operation may return an error after the statement c, or in a
+// later round of the loop, or of the function that is called in it, around c.
+func (p *pass) mayFail(op, c inspector.Cursor) bool {
+	again := block(c)
+	for ret := range op.Preorder((*ast.ReturnStmt)(nil)) {
+		last, given := ret.LastChild()
+		fails := !given || !p.info.Types[last.Node().(ast.Expr)].IsNil()
+		if fails && (ret.Node().End() > c.Node().End() || again != op && again.Contains(ret)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,98 @@
+package repeat
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"net/http"
+
+	"github.com/gobackoff/retry"
+)
+
+func names(ctx context.Context, p retry.Policy, db *sql.DB) (names []string, err error) {
+	err = retry.Do(ctx, p, func(ctx context.Context) error {
+		rows, err := db.QueryContext(ctx, "SELECT name FROM customer")
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var name string
+			if err := rows.Scan(&name); err != nil {
+				return err
+			}
+			names = append(names, name) // want `a retry appends to names again: collect in a variable of the operation, and set names at its end`
+		}
+		return rows.Err()
+	})
+	return names, err
+}
+
+func inCallback(ctx context.Context, p retry.Policy, each func(context.Context, func(string) error) error) ([]string, error) {
+	var all []string
+	err := retry.Do(ctx, p, func(ctx context.Context) error {
+		return each(ctx, func(name string) error {
+			all = append(all, name) // want `a retry appends to all again`
+			return nil
+		})
+	})
+	return all, err
+}
+
+func emptied(ctx context.Context, p retry.Policy, each func(context.Context, func(string) error) error) (all []string, err error) {
+	err = retry.Do(ctx, p, func(ctx context.Context) error {
+		all = all[:0]
+		return each(ctx, func(name string) error {
+			all = append(all, name)
+			return nil
+		})
+	})
+	return all, err
+}
+
+// pages appends when nothing can fail any more.
+func pages(ctx context.Context, p retry.Policy, page func(context.Context, int) ([]string, error)) (all []string, err error) {
+	for number := range 3 {
+		err = errors.Join(err, retry.Do(ctx, p, func(ctx context.Context) error {
+			list, err := page(ctx, number)
+			if err != nil {
+				return err
+			}
+			for _, name := range list {
+				all = append(all, name)
+			}
+			return nil
+		}))
+	}
+	return all, err
+}
+
+func own(ctx context.Context, p retry.Policy, get func(context.Context) (string, error)) (failures []error, err error) {
+	err = retry.Do(ctx, p, func(ctx context.Context) error {
+		var all []string
+		for range 3 {
+			one, err := get(ctx)
+			failures = append(failures, err)
+			if err != nil {
+				return err
+			}
+			all = append(all, one)
+		}
+		return nil
+	})
+	return failures, err
+}
+
+func pays(ctx context.Context, p retry.Policy, post func(context.Context, http.Header) error) error {
+	known := rand.Text()
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		header := http.Header{}
+		header.Set("Idempotency-Key", rand.Text()) // want `each attempt has another key, so the server executes a retry again`
+		header.Set("X-Request-Id", rand.Text())
+		header.Set("Idempotency-Key", known)
+		key := "order " + rand.Text()
+		header.Add("idempotency-key", key) // want `each attempt has another key`
+		return post(ctx, header)
+	})
+}
