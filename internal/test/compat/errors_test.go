@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -182,13 +183,13 @@ func sorted(faults []fault) []fault {
 type table struct{ names, errors []string }
 
 // add adds a library with its faults that have their class with a known.Classifier only, or
-// with the others.
+// with the others. What no rule knows, and what has the class of its HTTP status, is left out.
 func (tab *table) add(library string, faults []fault, known bool) {
 	var columns [3][]string
 	for _, f := range faults {
 		column, name := 0, f.name
 		switch {
-		case f.known != known:
+		case f.known != known, !known && f.class == classOfStatus(f.name):
 			continue
 		case f.unrepeatable:
 			column, name = 2, name+" (unrepeatable)"
@@ -219,6 +220,21 @@ func errorsPage(t *testing.T) string {
 	text, err := os.ReadFile(errorsMD)
 	require.NoError(t, err)
 	return string(text)
+}
+
+type statusError int
+
+func (statusError) Error() string         { return "failed" }
+func (e statusError) HTTPStatusCode() int { return int(e) }
+
+// classOfStatus returns the class of an HTTP status, such as "404", and unknown for other
+// names.
+func classOfStatus(name string) retry.Class {
+	status, err := strconv.Atoi(name)
+	if err != nil {
+		return unknown
+	}
+	return retry.DefaultClassifier{}.Classify(statusError(status)).Class
 }
 
 // checkPage checks, or with -update writes, a table in docs/errors.md.
