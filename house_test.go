@@ -25,7 +25,7 @@ import (
 )
 
 // libraryPackages are the folders of this module's public packages.
-var libraryPackages = []string{".", "adapt", "admit", "awspreset", "known", "pause", "retryconfig", "retryconfig/aws", "retryhedge", "retryhttp", "retryslog", "retrysql", "retrytest"}
+var libraryPackages = []string{".", "adapt", "admit", "awspreset", "known", "pause", "retryconfig", "retryconfig/aws", "retryhedge", "retryhttp", "retryslog", "retrysql", "retrytest", "retrytest/faults"}
 
 // TestImports: the public packages import only the standard library.
 func TestImports(t *testing.T) {

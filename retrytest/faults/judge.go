@@ -1,0 +1,207 @@
+package faults
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// requests lists what was sent, for comparison.
+func (o *outcome) requests() string {
+	var list []string
+	for _, s := range o.sends {
+		list = append(list, s.String())
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}
+
+// of returns the sends of a request's method and path, from the request on.
+func (o *outcome) of(request *send) (list []*send) {
+	for _, s := range o.sends {
+		if s.key == request.key && s.n >= request.n {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// attempts returns the sends of the request that has the fault: its first, and those that
+// are more than without a fault, of which those that equal the first are counted separately.
+func (s *suite) attempts(o *outcome) (list []*send) {
+	same := func(a, b *send) bool { return !a.read || !b.read || bytes.Equal(a.hash.Sum(nil), b.hash.Sum(nil)) }
+	expected, without := map[bool]int{}, s.base.of(o.request)
+	for _, later := range without[1:] {
+		expected[same(without[0], later)]++
+	}
+	sends := o.of(o.request)
+	for i, later := range slices.Backward(sends) {
+		if equal := same(sends[0], later); i == 0 || expected[equal] <= 0 {
+			list = append(list, later)
+		} else {
+			expected[equal]--
+		}
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// cell is what the table says.
+func (o *outcome) cell(s *suite) string {
+	attempts := s.attempts(o)
+	if len(attempts) == 0 || o.fault == "cut" && !attempts[0].cut {
+		return "-"
+	}
+	text := "pass"
+	if len(o.failures) > 0 {
+		text = "fail"
+	}
+	if len(attempts) > 1 {
+		var waited time.Duration
+		for i, again := range attempts[1:] {
+			waited += again.at.Sub(attempts[i].end)
+		}
+		text += fmt.Sprintf(" ×%d %v", len(attempts), waited.Round(time.Millisecond))
+	}
+	if attempts[0].endless {
+		text += " no timeout"
+	}
+	return text
+}
+
+// judge returns what the code did and must not.
+func (s *suite) judge(o *outcome) (found []string) {
+	attempts := s.attempts(o)
+	if len(attempts) == 0 {
+		return nil
+	}
+	for _, check := range []func(*outcome, []*send) string{s.ends, s.fails, s.twice, s.body, s.waits, s.layers, s.context} {
+		if text := check(o, attempts); text != "" {
+			found = append(found, text)
+		}
+	}
+	return found
+}
+
+func (s *suite) ends(o *outcome, _ []*send) string {
+	said := strings.Join(o.failures, "\n")
+	switch {
+	case strings.HasPrefix(said, "panic: "):
+		return "the code panics"
+	case o.unbounded != "":
+		return "the number of attempts is not bounded, " + o.unbounded
+	case strings.Contains(o.deadlock, "all goroutines"):
+		return "the test does not end"
+	case o.deadlock != "" && s.base.deadlock == "":
+		return "goroutines stay behind"
+	}
+	return ""
+}
+
+// fails: a fault that is not overcome must be what the test fails with. If the server
+// has errors of its own, the test may fail with those.
+func (s *suite) fails(o *outcome, attempts []*send) string {
+	said, first := strings.Join(o.failures, "\n"), attempts[0]
+	if slices.ContainsFunc(s.base.sends, func(s *send) bool { return s.status >= 400 }) || strings.HasPrefix(said, "panic: ") {
+		return ""
+	}
+	switch {
+	case first.fault == "refused" && said != "" && !strings.Contains(said, "refused"):
+		return "the error of the refused connection is lost"
+	case !first.cut || len(attempts) > 1:
+	case first.noticed && said == "":
+		return "the body is taken for whole: the test passes although it could not be read"
+	case said != "" && !strings.Contains(said, "EOF"):
+		return "the body is taken for whole: the test fails, but not with unexpected EOF"
+	}
+	return ""
+}
+
+func (s *suite) twice(_ *outcome, attempts []*send) string {
+	first := attempts[0]
+	if first.status == 0 || first.status >= 400 || first.fault == "cut" && !first.cut {
+		return ""
+	}
+	for _, again := range attempts[1:] {
+		if !again.dead && !first.idempotent {
+			return "the request is sent again although the server has acted"
+		}
+		if !again.dead && first.id != again.id {
+			return "the request is sent again with another idempotency key although the server has acted"
+		}
+	}
+	return ""
+}
+
+// body: a body that is made anew may have another size, but not a much smaller one.
+func (s *suite) body(o *outcome, attempts []*send) string {
+	without := s.base.of(o.request)
+	least := slices.MinFunc(without, func(a, b *send) int { return a.size - b.size }).size
+	for _, again := range o.of(o.request)[1:] {
+		if again.read && 4*again.size < 3*least {
+			return fmt.Sprintf("the request is sent again with %d of %d bytes of its body", again.size, without[0].size)
+		}
+	}
+	return ""
+}
+
+func (s *suite) waits(_ *outcome, attempts []*send) string {
+	var longest time.Duration
+	for i, again := range attempts[1:] {
+		wait := again.at.Sub(attempts[i].end)
+		if longest = max(longest, wait); attempts[i].fault == "429" && wait < 2*time.Second {
+			return fmt.Sprintf("the attempt after Retry-After: 2 comes after %v", wait)
+		}
+	}
+	retries := len(attempts) - 1
+	if attempts[0].fault != "503" {
+		retries-- // the first after a network error may be at once
+	}
+	if retries > 0 && longest <= s.noWait {
+		return "retries do not wait"
+	}
+	return ""
+}
+
+// layers: attempts of one layer share their header. If such a layer is called several
+// times, the attempts multiply.
+func (s *suite) layers(o *outcome, attempts []*send) string {
+	var calls []int
+	for i, a := range attempts {
+		if i == 0 || reflect.ValueOf(a.header).Pointer() != reflect.ValueOf(attempts[i-1].header).Pointer() {
+			calls = append(calls, 0)
+		}
+		calls[len(calls)-1]++
+	}
+	if len(calls) > len(s.base.of(o.request)) && slices.Min(calls[:len(calls)-1]) > 1 {
+		return fmt.Sprintf("two layers multiply the attempts, %d × %d", len(calls), calls[0])
+	}
+	return ""
+}
+
+func (s *suite) context(o *outcome, attempts []*send) string {
+	first, dead, alive := attempts[0], 0, 0
+	for _, again := range attempts[1:] {
+		if again.dead {
+			dead++
+		}
+	}
+	for _, later := range o.sends {
+		if !later.dead && later.at.After(first.end) {
+			alive++
+		}
+	}
+	late := o.end.Sub(first.end) - s.base.end.Sub(s.base.start)
+	switch {
+	case dead > 1:
+		return fmt.Sprintf("%d attempts come after the end of their context", dead)
+	case first.endless && o.usedContext:
+		return "the request does not end with t.Context"
+	case first.fault == "silent" && !first.endless && alive == 0 && late > time.Second:
+		return fmt.Sprintf("the code goes on for %v after the end of its context", late)
+	}
+	return ""
+}
