@@ -27,8 +27,8 @@ import (
 //	                                   duration such as 6m0s, or an RFC 3339 time
 //
 // If there are several such headers, the longest wait for a limit of which nothing remains
-// is used, or the shortest wait if all have something left. docs/http.md lists the APIs
-// that send these headers.
+// is used, or the shortest wait if all have something left. docs/apis.md lists APIs that
+// send these headers.
 //
 // Numbers may have a decimal fraction, a dot at either end and a plus sign, but no
 // minus sign or exponent. If a header has several values, the longest wait is used. A
