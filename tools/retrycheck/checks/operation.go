@@ -114,13 +114,17 @@ var Transaction = analyzer("transaction", "report retries of a part of a databas
 	}
 })
 
-// reportEnds reports what ends the transaction within the function of a call of retrysql.
+// reportEnds reports what ends the transaction within the function of a call of retrysql, or
+// is not in it.
 func (p *pass) reportEnds(call *call) {
 	params := p.signature(call.op).Params()
 	for _, c := range p.calls {
 		sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
 		if !ok || !call.op.Contains(c.Cursor) {
 			continue
+		}
+		if pool := p.info.Uses[lastName(sel.X)]; pool != nil && p.isPool(pool, call) {
+			p.report(c.Cursor, "this is not a part of the transaction, so a retry repeats it: use the transaction of %s instead of %s", shortName(call.name), pool.Name())
 		}
 		if tx, ok := ast.Unparen(sel.X).(*ast.Ident); !ok || params.Len() != 2 || p.info.Uses[tx] != params.At(1) {
 			continue
@@ -138,6 +142,18 @@ func (p *pass) reportEnds(call *call) {
 			}
 		}
 	}
+}
+
+// isPool reports whether a call of retrysql begins its transactions in a pool.
+func (p *pass) isPool(pool types.Object, call *call) bool {
+	if typeName(pool.Type()) == "database/sql.DB" {
+		for id := range call.ChildAt(edge.CallExpr_Args, 2).Preorder((*ast.Ident)(nil)) {
+			if p.info.Uses[id.Node().(*ast.Ident)] == pool {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // bodies has functions that send a request or make one, and the position of the argument

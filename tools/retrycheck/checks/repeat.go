@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/constant"
 	"go/types"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -12,21 +13,14 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// Repeat reports operations of this library that do something else when they are retried:
-// they append to a slice again, or send another key.
-var Repeat = analyzer("repeat", "report operations that append to a slice again, or send another Idempotency-Key", func(p *pass) {
+// Repeat reports operations of this library whose retry repeats what may have happened: a
+// POST, or an append to a slice outside.
+var Repeat = analyzer("repeat", "report operations that send a POST or append to a slice again", func(p *pass) {
 	for _, call := range p.operations {
 		if !strings.HasPrefix(call.name, ours) {
 			continue
 		}
-		for _, c := range p.calls {
-			if !sets.MatchString(c.name) || !call.op.Contains(c.Cursor) || !p.isKey(c.Args[0]) {
-				continue
-			}
-			if key := p.value(c.ChildAt(edge.CallExpr_Args, 1)); call.op.Contains(key) && p.isNew(key) {
-				p.report(c.Cursor, "each attempt has another key, so the server executes a retry again: make the key outside the operation")
-			}
-		}
+		p.reportPosts(call)
 		for c := range call.op.Preorder((*ast.AssignStmt)(nil)) {
 			v := p.grown(c)
 			if v == nil || !outside(v, call.op) {
@@ -45,7 +39,42 @@ var Repeat = analyzer("repeat", "report operations that append to a slice again,
 	}
 })
 
-var sets = names(`net/http\.Header\.(Set|Add)`)
+var (
+	sets  = names(`net/http\.Header\.(Set|Add)`)
+	posts = names(`net/http\.(Client\.)?Post(Form)?`)
+	makes = names(`net/http\.NewRequest(WithContext)?`)
+)
+
+// reportPosts reports requests of an operation that a server may execute twice, because it
+// cannot recognize the retry.
+func (p *pass) reportPosts(call *call) {
+	var sent []inspector.Cursor
+	keys := 0
+	for _, c := range p.calls {
+		if !call.op.Contains(c.Cursor) {
+			continue
+		}
+		switch {
+		case posts.MatchString(c.name), makes.MatchString(c.name) && p.isPost(c.Args[len(c.Args)-3]):
+			sent = append(sent, c.Cursor)
+		case sets.MatchString(c.name) && p.isKey(c.Args[0]):
+			keys++
+			if key := p.value(c.ChildAt(edge.CallExpr_Args, 1)); call.op.Contains(key) && p.isNew(key) {
+				p.report(c.Cursor, "each attempt has another key, so the server executes a retry again: make the key outside the operation")
+			}
+		}
+	}
+	for _, c := range sent {
+		if keys == 0 {
+			p.report(c, "a POST whose response is lost is executed again: use a client of retryhttp instead, or set an Idempotency-Key that is made outside the operation")
+		}
+	}
+}
+
+func (p *pass) isPost(method ast.Expr) bool {
+	name := p.info.Types[method].Value
+	return name != nil && constant.StringVal(name) == http.MethodPost
+}
 
 // isKey reports whether e is the name of the header by which a server recognizes a repetition.
 func (p *pass) isKey(e ast.Expr) bool {

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/gobackoff/retry"
 )
@@ -95,4 +96,48 @@ func pays(ctx context.Context, p retry.Policy, post func(context.Context, http.H
 		header.Add("idempotency-key", key) // want `each attempt has another key`
 		return post(ctx, header)
 	})
+}
+
+func sends(ctx context.Context, p retry.Policy, client *http.Client, order string) error {
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://example.com/", strings.NewReader(order)) // want `a POST whose response is lost is executed again`
+		if err != nil {
+			return retry.Permanent(err)
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode >= 400 {
+			return errors.New(resp.Status)
+		}
+		resp, err = client.PostForm("https://example.com/", nil) // want `a POST whose response is lost is executed again`
+		if err == nil && resp.StatusCode >= 400 {
+			err = errors.New(resp.Status)
+		}
+		return err
+	})
+}
+
+func sendsWithKey(ctx context.Context, p retry.Policy, client *http.Client, method, order, key string) error {
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://example.com/", strings.NewReader(order))
+		if err != nil {
+			return retry.Permanent(err)
+		}
+		req.Header.Set("Idempotency-Key", key)
+		other, err := http.NewRequestWithContext(ctx, method, "https://example.com/", nil)
+		if err != nil {
+			return retry.Permanent(err)
+		}
+		return errors.Join(checked(client.Do(req)), checked(client.Do(other)))
+	})
+}
+
+func checked(resp *http.Response, err error) error {
+	if err == nil && resp.StatusCode >= 400 {
+		err = errors.New(resp.Status)
+	}
+	return err
 }

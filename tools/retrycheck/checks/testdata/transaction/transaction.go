@@ -89,3 +89,15 @@ func whole(ctx context.Context, p retry.Policy, db *sql.DB) error {
 		return retry.Unrepeatable(tx.Commit())
 	})
 }
+
+func aside(ctx context.Context, p retry.Policy, db, other *sql.DB) error {
+	return retrysql.InTx(ctx, p, retrysql.AskingDB(db), nil, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := db.ExecContext(ctx, "INSERT INTO log VALUES (1)"); err != nil { // want `this is not a part of the transaction, so a retry repeats it: use the transaction of retrysql.InTx instead of db`
+			return err
+		}
+		if _, err := other.ExecContext(ctx, "INSERT INTO log VALUES (1)"); err != nil {
+			return err
+		}
+		return update(ctx, tx)
+	})
+}
