@@ -216,7 +216,7 @@ func TestGuideFigures(t *testing.T) {
 		waits += wait.Round(ms)
 	}
 	hint, _ := retry.HintAtLeast{}.Wait(0, 2*time.Hour)
-	assert.Equal(t, time.Hour, hint, "up to an hour")
+	assert.Equal(t, time.Hour, hint)
 	memory := number(t, found(t, "benchmarks/README.md", `this library \|.*\|.*\| ([0-9]+) B \|`)[0])
 	compareFigures(t, "docs/guide.md",
 		fmt.Sprintf("full jitter below %d ms, %d ms … %d s; after throttling below %d s, %d s …", slices.Insert(ceilings(), 2, any(retry.Spread{}.Delay(retry.Attempt{Number: 99}, 1-0x1p-53).Round(ms)/time.Second))...),
@@ -224,7 +224,9 @@ func TestGuideFigures(t *testing.T) {
 		`"Ten seconds in all, two seconds each" is `,
 		fmt.Sprintf("A deadline of the context alone leaves it at %d attempts", attempts),
 		"a context with a timeout of 10 s",
+		"at least what the error's `RetryAfter()` asks for, up to an hour",
 		"408, 429 and most 5xx",
+		"longer than a minute",
 		"a 503 is no error of net/http",
 		fmt.Sprintf("about %d kB with its goroutine", (memory+500)/1000),
 		fmt.Sprintf("%d attempts around %[1]d attempts make %d", attempts, attempts*attempts),

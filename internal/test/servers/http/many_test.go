@@ -4,6 +4,9 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -95,4 +98,21 @@ func TestMany(t *testing.T) {
 			o.check(t, "Transport", k, s.twice(), s.requests.Load())
 		})
 	}
+}
+
+// TestManyPage: the number of POSTs on the page is that of the command beside it.
+func TestManyPage(t *testing.T) {
+	page, err := os.ReadFile("../../../../docs/http.md")
+	require.NoError(t, err)
+	said := regexp.MustCompile(`Of ([0-9,]+) POSTs, with and without a body, .*-run TestMany ./http -many.requests ([0-9]+)`).FindStringSubmatch(string(page))
+	require.NotNil(t, said)
+	runs := 1 // that over HTTP/3
+	for _, c := range clients {
+		if c.resends {
+			runs += len(faultyServers)
+		}
+	}
+	each, err := strconv.Atoi(said[2])
+	require.NoError(t, err)
+	require.Equal(t, strings.ReplaceAll(said[1], ",", ""), strconv.Itoa(2*runs*each))
 }
