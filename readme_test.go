@@ -195,7 +195,7 @@ func TestReadmeFigures(t *testing.T) {
 		"makes "+words[retry.Policy{}.Attempts()]+" attempts",
 		fmt.Sprintf("random, below %d ms and %d ms, or below %d s and %d s after throttling", ceilings()...),
 		"permanent, such as a 404",
-		fmt.Sprintf("for a minute, some %d if all fail", 1+len(slices.Collect(retry.Policy{MaxElapsed: background.MaxElapsed, Rand: retrytest.Fixed(0.5)}.Delays()))),
+		fmt.Sprintf("for a minute, some %d if all fail", attemptsIn(background.MaxElapsed)),
 		"Of "+found(t, "docs/http.md", `Of ([0-9,]+) POSTs`)[0]+" POSTs",
 		strings.TrimPrefix(awspreset.Standard2026.Versions(), "since "),
 		fmt.Sprintf("A server at %d %% of its capacity stalls for %s", 100*number(t, storm[1])/number(t, storm[0]), storm[2]),
@@ -227,6 +227,8 @@ func TestGuideFigures(t *testing.T) {
 		"at least what the error's `RetryAfter()` asks for, up to an hour",
 		"408, 429 and most 5xx",
 		"longer than a minute",
+		fmt.Sprintf("about %d attempts in a second, %d in ten, %d in a minute and %d in ten,",
+			attemptsIn(time.Second), attemptsIn(10*time.Second), attemptsIn(time.Minute), attemptsIn(10*time.Minute)),
 		"a 503 is no error of net/http",
 		fmt.Sprintf("about %d kB with its goroutine", (memory+500)/1000),
 		fmt.Sprintf("%d attempts around %[1]d attempts make %d", attempts, attempts*attempts),
@@ -270,6 +272,11 @@ func number(t *testing.T, text string) int {
 	n, err := strconv.Atoi(strings.ReplaceAll(text, ",", ""))
 	require.NoError(t, err)
 	return n
+}
+
+// attemptsIn returns how often a call is attempted whose waits are the means of the default rule.
+func attemptsIn(d time.Duration) int {
+	return 1 + len(slices.Collect(retry.Policy{MaxElapsed: d, Rand: retrytest.Fixed(0.5)}.Delays()))
 }
 
 // ceilings returns the longest waits of the zero Policy before the first two retries, in

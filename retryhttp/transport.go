@@ -162,7 +162,8 @@ type Transport struct {
 	outer sync.Map // kinds of clients passed to OnOuterRetry
 }
 
-// NewClient returns a client that sends through a [Transport] with policy p.
+// NewClient returns a client that sends through a [Transport] with policy p. Make it once
+// and share it, because the budgets of the hosts belong to it.
 func NewClient(p retry.Policy) *http.Client {
 	return &http.Client{Transport: &Transport{Policy: p}}
 }
