@@ -3,9 +3,11 @@ package playground
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -22,18 +24,18 @@ var files embed.FS
 const program = "github.com/gobackoff/retry/lab/internal/playground/wasm"
 
 // Write writes the files to folder, replacing existing ones. It needs the go command, and
-// must run in this module's folder.
+// must run in this module's folder; otherwise it writes nothing.
 func Write(ctx context.Context, folder string) error {
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return err
+	root, err := command(ctx, "env", "GOROOT").Output()
+	if err != nil {
+		return fmt.Errorf("playground: the go command compiles the page's program: %w", err)
+	}
+	if err := command(ctx, "list", program).Run(); err != nil {
+		return cmp.Or(ctx.Err(), errors.New("playground: the sources of the lab are missing here; run the command in the folder lab of a checkout of github.com/gobackoff/retry"))
 	}
 	binary, err := compile(ctx)
 	if err != nil {
 		return fmt.Errorf("playground: %w", err)
-	}
-	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
-	if err != nil {
-		return fmt.Errorf("playground: go env GOROOT: %w", err)
 	}
 	support, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec.js"))
 	if err != nil {
@@ -47,12 +49,22 @@ func Write(ctx context.Context, folder string) error {
 			return err
 		}
 	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
 	for name, data := range contents {
 		if err := os.WriteFile(filepath.Join(folder, name), data, 0o666); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// command returns a go command for the browser's platform.
+func command(ctx context.Context, args ...string) *exec.Cmd {
+	c := exec.CommandContext(ctx, "go", args...)
+	c.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	return c
 }
 
 // compile returns the program, compressed because few servers compress WebAssembly.
@@ -63,9 +75,7 @@ func compile(ctx context.Context) ([]byte, error) {
 	}
 	defer os.RemoveAll(temp)
 	binary := filepath.Join(temp, "lab.wasm")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, program)
-	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
-	if out, err := build.CombinedOutput(); err != nil {
+	if out, err := command(ctx, "build", "-trimpath", "-ldflags=-s -w", "-o", binary, program).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build %s: %w: %s", program, err, strings.Join(strings.Fields(string(out)), " "))
 	}
 	data, err := os.ReadFile(binary)
