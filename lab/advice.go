@@ -20,9 +20,9 @@ import (
 // of every kind, each on a smaller system with the same proportions, and drops the worse
 // ones as the outages become more. The score of a policy is its mean success minus its
 // latency times Price. Of the policies that are at most 0.3 points worse than the best and
-// whose latency is at most 1.25 times as long, the simplest is advised: the one with the
-// fewest settings that differ from the zero [retry.Policy], and then the fewest attempts.
-// The same seed gives the same advice.
+// whose latency is at most 1.25 times as long, the one nearest to the zero [retry.Policy] is
+// advised: the one with the fewest settings that differ from it, and then with the nearest
+// number of attempts.
 type Advice struct {
 	// Storm is the system. Its Contenders, Trials and Horizon are not used. Its Progress
 	// reports the work in thousandths. If its Outage is the zero value, each trial has
@@ -34,6 +34,10 @@ type Advice struct {
 	// Price is the share of success that a second of the 99th percentile of the latency is
 	// worth. 0 means 0.01, one point for each second.
 	Price float64
+
+	// Outages is the number of outages that the finalists go through, 32 or more. 0 means 96.
+	// Fewer take less time, and the advice depends more on chance.
+	Outages int
 }
 
 // Verdict is the result of an [Advice].
@@ -58,6 +62,7 @@ type Verdict struct {
 	WithGate []Assessed
 	Gate     bool
 
+	Kinds   bool    // each trial had another kind and length of outage
 	Price   float64 // as in Advice
 	Tried   int     // number of policies simulated
 	Outages int     // number of outages that each finalist went through
@@ -79,9 +84,9 @@ type Assessed struct {
 	Loss Summary
 }
 
-// The rounds of the search: the number of policies in each, and the number of outages
-// that it adds. The first round simulates all policies.
-var rounds = []struct{ policies, outages int }{{0, 8}, {32, 24}, {16, 24}, {12, 40}}
+// The rounds of the search: the number of policies in each, and the share of the outages
+// that it adds, in 24ths. The first round simulates all policies.
+var rounds = []struct{ policies, share int }{{0, 2}, {32, 6}, {16, 6}, {12, 10}}
 
 const (
 	adviceCalls = 3_000 // wanted in each trial
@@ -94,12 +99,9 @@ const (
 // Run runs the search. If ctx ends first, it returns the error of ctx. Other errors name an
 // invalid field.
 func (a Advice) Run(ctx context.Context) (Verdict, error) {
-	a.Price = cmp.Or(a.Price, 0.01)
+	a.Price, a.Outages = cmp.Or(a.Price, 0.01), cmp.Or(a.Outages, 96)
 	fixed := a.Storm.Outage != Outage{}
 	a.Storm.Contenders, a.Storm.Horizon = nil, 0
-	if o := a.Storm.Outage; o.To > o.From {
-		a.Storm.Horizon = o.To + a.Storm.Deadline + time.Hour // replaced for each trial
-	}
 	s, err := a.Storm.WithDefaults()
 	switch {
 	case err != nil:
@@ -110,46 +112,44 @@ func (a Advice) Run(ctx context.Context) (Verdict, error) {
 	if !fixed {
 		s.Outage = Outage{}
 	}
-	search := &search{ctx: ctx, price: a.Price, storm: s}
-	for _, text := range grid(&s) {
+	search := &search{ctx: ctx, price: a.Price, outages: a.Outages, storm: s}
+	for rank, text := range grid(&s) {
 		c, err := ParseContender(text)
 		if err != nil {
 			return Verdict{}, err
 		}
-		search.list = append(search.list, newCandidate(c))
+		search.list = append(search.list, &candidate{Contender: c, settings: settings(text), rank: rank})
 	}
 	return search.run()
 }
 
 type search struct {
-	ctx   context.Context
-	price float64
-	storm Storm // the described system
-	list  []*candidate
-	work  int // thousandths done
+	ctx     context.Context
+	price   float64
+	outages int
+	storm   Storm // the described system
+	list    []*candidate
+	work    int // thousandths done
 }
 
 type candidate struct {
 	Contender
 	settings int
-	attempts uint32
+	rank     int          // by nearness to the zero policy
 	trials   []StormTrial // by outage
 }
 
-func newCandidate(c Contender) *candidate {
-	return &candidate{Contender: c, settings: settings(c.Name), attempts: mostAttempts(c.Policy(&world{}))}
-}
-
 func (s *search) run() (Verdict, error) {
-	v := Verdict{Price: s.price, Tried: len(s.list)}
+	v := Verdict{Price: s.price, Tried: len(s.list), Kinds: s.storm.Outage == Outage{}}
 	for i, round := range rounds {
 		if i > 0 {
 			s.keep(round.policies)
 		}
-		if err := s.simulate(s.list, round.outages, 1000*(i+1)/(len(rounds)+1), nil); err != nil {
+		outages := (s.outages*round.share/24 + 3) / 4 * 4 // as many of each kind
+		if err := s.simulate(s.list, outages, 1000*(i+1)/(len(rounds)+1), nil); err != nil {
 			return v, err
 		}
-		v.Outages += round.outages
+		v.Outages += outages
 	}
 	best, equal := s.choose()
 	v.Policy, v.Storm, v.Sure = best.Name, s.trial(0), s.sure(best)
@@ -170,8 +170,8 @@ func (s *search) run() (Verdict, error) {
 }
 
 // keep drops all but the n best policies and the references. A setting counts as much as a
-// tenth of a point, so that of equal policies the simplest stay. Of those that acted alike
-// in enough outages only the simplest stays, so that there is room for others.
+// tenth of a point. Of those that acted alike in enough outages only the nearest to the zero
+// policy stays, so that there is room for others.
 func (s *search) keep(n int) {
 	worth := func(c *candidate) float64 { return s.score(c).Mean - same*float64(c.settings) }
 	slices.SortStableFunc(s.list, func(a, b *candidate) int { return cmp.Compare(worth(b), worth(a)) })
@@ -179,7 +179,7 @@ func (s *search) keep(n int) {
 	for _, c := range s.list {
 		alike := func(k *candidate) bool {
 			loss := s.loss(k, c)
-			return len(c.trials) >= 32 && math.Abs(loss.Mean)+2*loss.SE() <= same && !c.simpler(k)
+			return len(c.trials) >= 32 && math.Abs(loss.Mean)+2*loss.SE() <= same && c.rank > k.rank
 		}
 		if c.reference() || len(kept) < n && !slices.ContainsFunc(kept, alike) {
 			kept = append(kept, c)
@@ -193,10 +193,6 @@ func (c *candidate) p99() Summary {
 }
 
 func (c *candidate) reference() bool { return c.Name == NoRetry || c.Name == ZeroPolicy }
-
-func (c *candidate) simpler(than *candidate) bool {
-	return cmp.Or(c.settings-than.settings, cmp.Compare(c.attempts, than.attempts)) < 0
-}
 
 // simulate adds trials with further outages to each candidate. When it returns, the given
 // thousandths of all work are done.
@@ -249,13 +245,13 @@ func (s *search) loss(a, b *candidate) Summary {
 	return summarize(x[:n])
 }
 
-// choose returns the simplest of the policies that tie with the best, and the others
-// within half a point of it, apart from noise up to another half.
+// choose returns the nearest to the zero policy of those that tie with the best, and the
+// others within half a point of it, apart from noise up to another half.
 func (s *search) choose() (best *candidate, equal []*candidate) {
 	s.keep(len(s.list)) // sorts
 	top := slices.MaxFunc(s.list, func(a, b *candidate) int { return cmp.Compare(s.score(a).Mean, s.score(b).Mean) })
 	for _, c := range s.list {
-		if s.loss(top, c).Mean <= tie && c.p99().Mean <= slower*top.p99().Mean && (best == nil || c.simpler(best)) {
+		if s.loss(top, c).Mean <= tie && c.p99().Mean <= slower*top.p99().Mean && (best == nil || c.rank < best.rank) {
 			best = c
 		}
 	}
@@ -293,7 +289,7 @@ func (s *search) gate(v *Verdict, best *candidate) error {
 	var list []*candidate
 	for _, text := range []string{best.Name, ZeroPolicy} {
 		if len(list) == 0 || text != list[0].Name {
-			list = append(list, newCandidate(mustParse(text)[0]))
+			list = append(list, &candidate{Contender: mustParse(text)[0], settings: settings(text)})
 		}
 	}
 	if err := s.simulate(list, v.Outages, 1000, func() *admit.Gate { return new(admit.Gate) }); err != nil {
@@ -311,7 +307,6 @@ func (s *search) gate(v *Verdict, best *candidate) error {
 func (s *search) trial(i int) Storm {
 	t := s.storm
 	t.Trials, t.Progress, t.Seed = 1, nil, derive(t.Seed, uint64(i))
-	length := (t.Outage.To - t.Outage.From).Seconds()
 	if t.Outage == (Outage{}) {
 		t.Outage.Kind = OutageKind(i % len(outageNames))
 		// Multiples of irrational numbers are spread evenly, however many there are. They
@@ -320,27 +315,26 @@ func (s *search) trial(i int) Storm {
 			_, part := math.Modf(0.5 + step*float64(i/len(outageNames)))
 			return part
 		}
-		length = 0.5 * math.Pow(240, spread(math.Phi))
+		t.Outage.To = time.Duration(0.5e9 * math.Pow(240, spread(math.Phi)))
 		t.Outage.Share = 0.1 + 0.8*spread(math.Sqrt2)
 	}
-	t.Outage.From = 10 * time.Second
-	t.Outage.To = t.Outage.From + time.Duration(length*1e9)
-	t.Horizon = t.Outage.To + t.settling(length) + t.Deadline
-	return t.scaled(adviceCalls)
+	t.Outage.From, t.Outage.To = 10*time.Second, t.Outage.To-t.Outage.From+10*time.Second
+	t.Horizon = t.Outage.To + t.settling(60) + t.Deadline
+	return t.Scaled(adviceCalls)
 }
 
-// settling returns the time after an outage that a trial covers: one and a half times that
-// in which the queue drains.
-func (s *Storm) settling(outage float64) time.Duration {
-	piled := min(float64(s.Queue), s.Rate*outage)
+// settling returns the time after the outage that a trial covers: one and a half times that
+// in which the queue drains, but at least that many seconds.
+func (s *Storm) settling(least float64) time.Duration {
+	piled := min(float64(s.Queue), s.Rate*(s.Outage.To-s.Outage.From).Seconds())
 	drain := piled / max(s.Capacity()-s.Rate, 0.01*s.Rate)
-	return time.Duration(min(max(60, 1.5*drain), 240) * 1e9)
+	return time.Duration(min(max(least, 1.5*drain), 240) * 1e9)
 }
 
-// scaled returns a smaller system with the same proportions and, if possible, about the
+// Scaled returns a smaller system with the same proportions and, if possible, about the
 // given number of calls. It first removes workers, and then makes the remaining ones
 // slower.
-func (s Storm) scaled(calls float64) Storm {
+func (s Storm) Scaled(calls float64) Storm {
 	factor := max(calls/(s.Rate*s.Horizon.Seconds()), 1/float64(s.Processes))
 	if factor >= 1 {
 		return s
@@ -363,12 +357,13 @@ func (s Storm) scaled(calls float64) Storm {
 	return s
 }
 
-// settings returns the number of words in a policy's text that the text of the zero policy
-// does not contain.
+// settings returns the number of settings in a policy's text that the text of the zero
+// policy does not contain. A budget with its parameters is one.
 func settings(text string) int {
 	if text == NoRetry {
 		return 1 // the rule does not matter
 	}
+	text, _, _ = strings.Cut(text, "(")
 	n := 0
 	for word := range strings.FieldsSeq(text) {
 		if !slices.Contains(strings.Fields(ZeroPolicy), word) {
@@ -378,20 +373,24 @@ func settings(text string) int {
 	return n
 }
 
-// grid returns the policies of the first round.
+// grid returns the policies of the first round, those nearest to the zero policy first.
 func grid(s *Storm) []string {
-	list := []string{NoRetry}
 	rules := []string{"standard"}
 	for _, part := range []time.Duration{100, 20, 5} {
 		rules = append(rules, fmt.Sprintf("full base=%v", max(time.Millisecond, (s.Deadline/part).Round(time.Millisecond))))
 	}
-	budgets := []string{"", " budget=throttle", " budget=token", " budget=token(capacity=1 cost=1 success=0.1)", " budget=ratio(ratio=0.1 floor=0.1)"}
-	for _, rule := range rules {
-		for _, attempts := range []int{2, 3, 5, 10} {
-			for _, budget := range budgets {
+	var list []string
+	for _, attempts := range []int{3, 2, 1, 5, 10} {
+		if attempts == 1 {
+			list = append(list, NoRetry)
+			continue
+		}
+		for _, budget := range []string{"", " budget=throttle", " budget=token", " budget=token(capacity=1 cost=1 success=0.1)", " budget=ratio(ratio=0.1 floor=0.1)"} {
+			for _, rule := range rules {
 				list = append(list, fmt.Sprintf("%s attempts=%d%s", rule, attempts, budget))
 			}
 		}
 	}
+	slices.SortStableFunc(list, func(a, b string) int { return settings(a) - settings(b) })
 	return list
 }

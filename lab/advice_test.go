@@ -203,7 +203,7 @@ func TestAdviceOfEquals(t *testing.T) {
 		t.Skip("simulates for some seconds")
 	}
 	s := tinySystem()
-	s.Deadline, s.Timeout, s.Failures = 2*time.Second, 2*time.Second, 0
+	s.Deadline, s.Timeout, s.Failures = 2*time.Second, 2*time.Second, -1
 	s.Outage = Outage{From: 10 * time.Second, To: 12 * time.Second}
 	v, err := Advice{Storm: s}.Run(t.Context())
 	require.NoError(t, err)
@@ -224,7 +224,8 @@ func TestAdviceRefuses(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	for text, want := range map[string]int{
-		ZeroPolicy: 0, NoRetry: 1, "standard attempts=5": 1, "standard attempts=3 budget=token": 1, "full base=1s attempts=3": 2,
+		ZeroPolicy: 0, NoRetry: 1, "standard attempts=5": 1, "standard attempts=3 budget=token": 1, "standard attempts=3 budget=token(capacity=1 cost=1 success=0.1)": 1,
+		"full base=1s attempts=3": 2,
 	} {
 		assert.Equal(t, want, settings(text), text)
 	}
@@ -234,7 +235,7 @@ func TestScaled(t *testing.T) {
 	for _, system := range described {
 		s, err := system.Storm.WithDefaults()
 		require.NoError(t, err)
-		small := s.scaled(adviceCalls)
+		small := s.Scaled(adviceCalls)
 		require.NoError(t, small.check(), system.name)
 		assert.InEpsilon(t, s.Rate/s.Capacity(), small.Rate/small.Capacity(), 1e-6, system.name)
 		assert.InEpsilon(t, s.Rate/float64(s.Processes), small.Rate/float64(small.Processes), 0.2, system.name)

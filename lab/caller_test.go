@@ -48,7 +48,7 @@ func TestCallerDeadline(t *testing.T) {
 	})
 	s := smallStorm()
 	s.Contenders, s.Trials, s.Parallel = []Contender{c}, 1, 1
-	s.Deadline = 2 * time.Second
+	s.Deadline, s.Queue = 2*time.Second, 20_000
 	s.Outage.To = 30 * time.Second
 	row := mustRun(t, s)[0]
 	if cut < 1000 || waited < 1000 {

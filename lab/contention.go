@@ -59,7 +59,7 @@ type Cell struct {
 	Contender string
 	Clients   int
 	Calls     Summary   // writes that reached the server, per trial
-	Time      Summary   // until the last client has its last response, in milliseconds
+	Time      Summary   // until the last client has its last response, in seconds
 	Done      Summary   // share of clients that succeeded
 	Timing    []float64 // mean calls in each TimingBin from the start
 }
@@ -241,7 +241,7 @@ func (c *cell) summary() Cell {
 			continue
 		}
 		calls = append(calls, float64(t.calls))
-		times = append(times, float64(t.time)/1e6)
+		times = append(times, float64(t.time)/1e9)
 		done = append(done, float64(t.done)/float64(c.Clients))
 	}
 	c.Calls, c.Time, c.Done = summarize(calls), summarize(times), summarize(done)

@@ -25,7 +25,7 @@ func ExampleContention() {
 		return
 	}
 	for _, cell := range cells {
-		fmt.Printf("%-47s %4.0f calls, %2.0f s\n", cell.Contender, cell.Calls.Mean, cell.Time.Mean/1000)
+		fmt.Printf("%-47s %4.0f calls, %2.0f s\n", cell.Contender, cell.Calls.Mean, cell.Time.Mean)
 	}
 	// Output:
 	// exponential base=10ms cap=2s attempts=unlimited 1850 calls, 63 s
@@ -44,9 +44,7 @@ func ExampleStorm() {
 				return p
 			}},
 		},
-		Trials:  1,
-		Outage:  lab.Outage{From: 20 * time.Second, To: 22 * time.Second},
-		Horizon: 60 * time.Second,
+		Trials: 1,
 	}
 	rows, err := storm.Run(context.Background())
 	if err != nil {
@@ -62,5 +60,5 @@ func ExampleStorm() {
 	}
 	// Output:
 	// without a budget: never recovers
-	// with a budget: recovers after 3 s
+	// with a budget: recovers after 11 s
 }

@@ -20,7 +20,7 @@ func TestGate(t *testing.T) {
 	const sec, ms = time.Second, time.Millisecond
 	naive := Contender{Name: "naive", Policy: func(c retry.Clock) retry.Policy { return retry.Policy{MaxAttempts: 4, Clock: c} }}
 	busy := Storm{
-		Contenders: []Contender{naive}, Trials: 2, Rate: 280, Processes: 20, Workers: 4, Service: 10 * ms,
+		Contenders: []Contender{naive}, Trials: 2, Rate: 280, Processes: 20, Workers: 4, Service: 10 * ms, Failures: -1,
 		Horizon: 80 * sec, Outage: Outage{From: 20 * sec, To: 22 * sec},
 	}
 	slow := func(share float64) func(*Storm) {
@@ -62,7 +62,7 @@ func TestGate(t *testing.T) {
 // TestGateGoodput: at 1.4 times the capacity, the server does useful work only.
 func TestGateGoodput(t *testing.T) {
 	s := Storm{
-		Contenders: mustParse("full base=100ms cap=20s attempts=4"), Trials: 2, Rate: 560, Workers: 4, Service: 10 * time.Millisecond,
+		Contenders: mustParse("full base=100ms cap=20s attempts=4"), Trials: 2, Rate: 560, Workers: 4, Service: 10 * time.Millisecond, Failures: -1,
 		Horizon: 100 * time.Second, Gate: func() *admit.Gate { return new(admit.Gate) },
 	}
 	s.Outage = Outage{Kind: BrownOut, From: time.Second, To: 2 * time.Second, Share: 1}

@@ -15,7 +15,7 @@ import (
 
 // A Storm simulates a server that fails for a while. Its clients either let it recover
 // or keep it down with their retries. A Storm shows the effect of budgets and limiters.
-// The zero value, with Contenders, is a server at 70 % utilization that stalls for 30 s.
+// The zero value, with Contenders, is a server at 70 % utilization that stalls for 2 s.
 //
 // Calls arrive in a Poisson process, whatever the state of the server. Each is a call to
 // [retry.Do], in virtual time, by one of the client processes, with the process's own
@@ -29,7 +29,7 @@ import (
 // that is passed to Contender.Policy.
 type Storm struct {
 	Contenders []Contender // at least one
-	Trials     int         // of each contender; 0: 20
+	Trials     int         // of each contender; 0: 5
 	Seed       uint64      // the same seed, even 0, gives the same results
 	Parallel   int         // concurrent trials; does not affect results; 0 or less: GOMAXPROCS
 
@@ -44,7 +44,7 @@ type Storm struct {
 	Workers int           // attempts served at the same time; 0: 10
 	Service time.Duration // mean time to serve an attempt; 0: 10 ms, or the mean of Latency
 	Latency Latency       // distribution of the times to serve an attempt; nil: exponential
-	Queue   int           // attempts that can wait; 0: 20,000
+	Queue   int           // attempts that can wait; 0: as many as are served in 20 s
 
 	// LIFO makes the server take the latest attempt first.
 	LIFO bool
@@ -54,9 +54,9 @@ type Storm struct {
 	// expire.
 	DropExpired bool
 
-	// Failures is the share, from 0 to below 1, of the served attempts whose clients lose
-	// the connection before they receive the response. It applies both during and outside
-	// the outage.
+	// Failures is the share, below 1, of the served attempts whose clients lose the
+	// connection before they receive the response. It applies both during and outside the
+	// outage. 0 means 0.01; a negative share means none.
 	Failures float64
 
 	// Refusal is the time until a client learns that its attempt is refused. 0 means 2 ms.
@@ -70,8 +70,12 @@ type Storm struct {
 	// of the trial. nil means no gate.
 	Gate func() *admit.Gate
 
-	Outage  Outage        // how and when the server fails
-	Horizon time.Duration // when the trial ends; 0: 400 s
+	Outage Outage // how and when the server fails
+
+	// Horizon is when the trial ends. 0 means a Deadline after the time that a server
+	// without retries may need to recover: one and a half times that in which the queue
+	// drains after the outage, from 3 to 4 minutes.
+	Horizon time.Duration
 
 	// MostAttempts is the maximum number of attempts in a trial. A policy that makes more
 	// is an error. 0 means 20,000,000.
@@ -105,7 +109,7 @@ type Outage struct {
 	Kind OutageKind // the zero value: Stall
 
 	// From and To are the start and end of the outage, measured from the start of the
-	// trial. If both are 0, the outage lasts from 60 s to 90 s.
+	// trial. If both are 0, the outage lasts from 30 s to 32 s.
 	From, To time.Duration
 
 	// Share is the fraction of the speed that remains in a BrownOut, or of the attempts
@@ -313,22 +317,23 @@ func (s Storm) Capacity() float64 { return float64(s.Workers) / s.Service.Second
 // WithDefaults returns s with defaults for zero fields, or an error that names the first
 // invalid field.
 func (s Storm) WithDefaults() (Storm, error) {
-	s.Trials = cmp.Or(s.Trials, 20)
+	s.Trials = cmp.Or(s.Trials, 5)
 	s.Rate = cmp.Or(s.Rate, 700)
 	s.Processes = cmp.Or(s.Processes, 100)
 	s.Timeout = cmp.Or(s.Timeout, time.Second)
 	s.Deadline = cmp.Or(s.Deadline, 10*time.Second)
 	s.Workers = cmp.Or(s.Workers, 10)
 	s.Service = cmp.Or(s.Service, s.Latency.Mean(), 10*time.Millisecond)
-	s.Queue = cmp.Or(s.Queue, 20_000)
+	s.Queue = cmp.Or(s.Queue, max(1, int(20*s.Capacity())))
 	s.Refusal = cmp.Or(s.Refusal, 2*time.Millisecond)
 	s.FullStatus = cmp.Or(s.FullStatus, 429)
-	s.Horizon = cmp.Or(s.Horizon, 400*time.Second)
+	s.Failures = cmp.Or(s.Failures, 0.01)
 	s.MostAttempts = cmp.Or(s.MostAttempts, 20_000_000)
 	s.Outage.Share = cmp.Or(s.Outage.Share, 0.3)
 	if s.Outage.From == 0 && s.Outage.To == 0 {
-		s.Outage.From, s.Outage.To = 60*time.Second, 90*time.Second
+		s.Outage.From, s.Outage.To = 30*time.Second, 32*time.Second
 	}
+	s.Horizon = cmp.Or(s.Horizon, s.Outage.To+s.settling(180)+s.Deadline)
 	s.full = overload(s.FullStatus)
 	return s, s.check()
 }
@@ -378,8 +383,8 @@ func (s *Storm) check() error {
 	case o.To > maxHorizon || s.Horizon < least:
 		return errorOf("Horizon", fmt.Sprintf("%v is too early to see a recovery: want %v, a deadline and 10 s after the outage", s.Horizon, least))
 	}
-	if !(s.Failures >= 0 && s.Failures < 1) {
-		return errorOf("Failures", fmt.Sprintf("%v is not from 0 up and below 1", s.Failures))
+	if !(s.Failures < 1) {
+		return errorOf("Failures", fmt.Sprintf("%v is not below 1", s.Failures))
 	}
 	if s.Latency != nil {
 		if err := s.Latency.check(); err != nil {

@@ -72,7 +72,7 @@ func parse(t *testing.T, text string) float64 {
 // Horizon.
 func referenceStorm(t *testing.T, scenario string) Storm {
 	t.Helper()
-	s := Storm{Horizon: 398 * time.Second}
+	s := Storm{Failures: -1, Outage: Outage{From: 60 * time.Second, To: 90 * time.Second}, Horizon: 398 * time.Second}
 	kind, value, _ := strings.Cut(scenario, " ")
 	switch kind {
 	case "stall":

@@ -21,7 +21,7 @@ const threeRetries = "full base=100ms cap=20s attempts=4"
 func smallStorm(policies ...string) Storm {
 	return Storm{
 		Contenders: mustParse(policies...), Trials: 2, Seed: 1,
-		Rate: 140, Processes: 20, Workers: 4, Service: 20 * time.Millisecond,
+		Rate: 140, Processes: 20, Workers: 4, Service: 20 * time.Millisecond, Failures: -1,
 		Outage: Outage{From: 20 * time.Second, To: 22 * time.Second}, Horizon: 60 * time.Second,
 	}
 }
@@ -114,7 +114,7 @@ func TestStormDrain(t *testing.T) {
 
 // A server without an outage is an M/M/c queue.
 func TestStormQueueing(t *testing.T) {
-	s := Storm{Contenders: mustParse("none attempts=1"), Trials: 4, Outage: Outage{Kind: BrownOut, Share: 1}, Horizon: 110 * time.Second}
+	s := Storm{Contenders: mustParse("none attempts=1"), Trials: 4, Failures: -1, Outage: Outage{Kind: BrownOut, Share: 1}, Horizon: 110 * time.Second}
 	row := mustRun(t, s)[0]
 	wait := 0.2217 / 300 // the probability of waiting, by Erlang's C formula, divided by the spare capacity
 	near(t, "mean latency", row.Mean.Mean, 0.01+wait, 1e-4)
@@ -289,10 +289,10 @@ func TestStormDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Storm{
-		Trials: 20, Rate: 700, Processes: 100, Timeout: time.Second, Deadline: 10 * time.Second,
+		Trials: 5, Rate: 700, Processes: 100, Timeout: time.Second, Deadline: 10 * time.Second,
 		Workers: 10, Service: 10 * time.Millisecond, Queue: 20_000, Refusal: 2 * time.Millisecond, FullStatus: 429,
-		Outage:  Outage{From: 60 * time.Second, To: 90 * time.Second, Share: 0.3},
-		Horizon: 400 * time.Second, MostAttempts: 20_000_000, full: overload(429),
+		Failures: 0.01, Outage: Outage{From: 30 * time.Second, To: 32 * time.Second, Share: 0.3},
+		Horizon: 222 * time.Second, MostAttempts: 20_000_000, full: overload(429),
 	}
 	if !reflect.DeepEqual(s, want) {
 		t.Errorf("got %+v", s)

@@ -11,26 +11,19 @@ import (
 )
 
 func advise(ctx context.Context, env *environment, args []string) error {
-	model, err := lab.Storm{}.WithDefaults()
-	if err != nil {
-		return err
-	}
 	set := env.flags("advise", "")
 	env.csvFlag(set)
 	env.trialFlags(set)
 	price := set.Float64("price", 1, "`points` of success that a second of the 99th percentile of the latency is worth")
-	env.systemFlags(set, &model)
+	env.systemFlags(set)
 	if _, err := env.parse(set, args, 0); err != nil {
 		return err
 	}
 	if len(env.policies) > 0 {
 		fmt.Fprintln(env.stderr, "backofflab: advise ignores the policies of the file")
 	}
-	if !env.system.given["outage"] && !env.system.given["to"] {
-		model.Outage = lab.Outage{}
-	}
-	model.Seed, model.Parallel, model.Progress = env.seed, env.parallel, env.progress()
-	a := lab.Advice{Storm: model, Price: *price / 100}
+	a := env.advice()
+	a.Price = *price / 100
 	return env.produce(func() ([]result, error) {
 		v, err := a.Run(ctx)
 		if err != nil {
@@ -38,4 +31,15 @@ func advise(ctx context.Context, env *environment, args []string) error {
 		}
 		return []result{report.Advice{Verdict: v}}, nil
 	})
+}
+
+// advice returns the search for a policy that suits the described system. Without an outage,
+// each of its trials has another one.
+func (env *environment) advice() lab.Advice {
+	model := *env.system.model
+	if !env.system.given["outage"] && !env.system.given["to"] {
+		model.Outage = lab.Outage{}
+	}
+	model.Progress = env.progress()
+	return lab.Advice{Storm: model}
 }

@@ -10,7 +10,6 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gobackoff/retry/lab"
 	"github.com/gobackoff/retry/lab/internal/page"
@@ -18,45 +17,34 @@ import (
 )
 
 func fullReport(ctx context.Context, env *environment, args []string) error {
-	storm, err := lab.Storm{
-		Failures: 0.01, Outage: lab.Outage{From: 60 * time.Second, To: 62 * time.Second}, Horizon: 200 * time.Second,
-	}.WithDefaults()
-	if err != nil {
-		return err
-	}
 	set := env.flags("report", "")
-	env.trialFlags(set)
 	set.StringVar(&env.html, "html", "backofflab.html", "write the page to `file`")
-	env.policyFlag(set, "to compare with no retry and the zero policy, as text or a preset's name (default: the usual ones)")
-	set.IntVar(&storm.Trials, "trials", 5, "trials of each policy")
 	crowd := set.Bool("contention", false, "also show the policies in 10 to 100 clients that contend for one row")
-	env.systemFlags(set, &storm)
-	if _, err := env.parse(set, args, 0); err != nil {
+	storm, own, err := env.storm(set, args)
+	if err != nil {
 		return err
 	}
 	if env.html == "" || env.html == "-" {
 		return usageError{errors.New("html: a report needs a file")}
 	}
-	own, err := env.contenders(stormGroups, lab.Usual)
-	if err != nil {
-		return err
-	}
-	storm.Contenders = lab.WithReferences(own)
-	if storm, err = storm.WithDefaults(); err != nil {
-		return usageError{err}
-	}
-	storm.Seed, storm.Parallel, storm.Progress = env.seed, env.parallel, env.progress()
 	err = env.produce(func() ([]result, error) {
 		rows, err := storm.Run(ctx)
 		results := []result{report.Storm{Storm: storm, Rows: rows}}
-		if err != nil || !*crowd {
-			return results, err
+		if err == nil && *crowd {
+			var cells []lab.Cell
+			cells, err = lab.Contention{
+				Contenders: report.Crowd(own), Trials: 20 * storm.Trials, Timing: timingBins,
+				Seed: env.seed, Parallel: env.parallel, Progress: env.progress(),
+			}.Run(ctx)
+			results = append(results, report.Contention{Cells: cells})
 		}
-		cells, err := lab.Contention{
-			Contenders: report.Crowd(own), Trials: 20 * storm.Trials, Timing: timingBins,
-			Seed: env.seed, Parallel: env.parallel, Progress: env.progress(),
-		}.Run(ctx)
-		return append(results, report.Contention{Cells: cells}), err
+		if err == nil {
+			var v lab.Verdict
+			if v, err = env.advice().Run(ctx); err == nil {
+				results = append(results, report.Advice{Verdict: v})
+			}
+		}
+		return results, err
 	})
 	if err == nil {
 		fmt.Fprintf(env.stdout, "\n%s is written\n", env.html)

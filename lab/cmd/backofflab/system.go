@@ -38,18 +38,21 @@ var outages = map[string]lab.OutageKind{
 	lab.Stall.String(): lab.Stall, lab.Down.String(): lab.Down, lab.BrownOut.String(): lab.BrownOut, lab.Partial.String(): lab.Partial,
 }
 
-// systemFlags adds the flags that describe a system. Their defaults are the values in
-// model.
-func (env *environment) systemFlags(set *flag.FlagSet, model *lab.Storm) {
-	s := &system{model: model}
+// systemFlags adds the flags that describe a system, and returns the system. The defaults
+// are those of [lab.Storm].
+func (env *environment) systemFlags(set *flag.FlagSet) *lab.Storm {
+	d, _ := lab.Storm{}.WithDefaults()
+	d.Queue, d.Horizon = 0, 0 // follow from the rest
+	s := &system{model: &d}
 	env.system = s
+	model := s.model
 	own := flagNames(set)
 	set.Float64Var(&model.Rate, "rate", model.Rate, "`calls` a second")
 	set.Float64Var(&s.capacity, "capacity", 0, "`attempts` a second that the server can serve, instead of -workers")
 	set.IntVar(&model.Workers, "workers", model.Workers, "attempts served at the same time")
 	set.DurationVar(&model.Service, "service", model.Service, "mean time to serve an attempt, exponentially distributed")
 	set.StringVar(&s.latency, "latency", "", "`file` of measured times to serve an attempt, instead of -service: buckets of a Prometheus histogram")
-	set.IntVar(&model.Queue, "queue", model.Queue, "attempts that can wait at the server")
+	set.IntVar(&model.Queue, "queue", 0, "attempts that can wait at the server (default: as many as it serves in 20 s)")
 	set.BoolVar(&model.LIFO, "lifo", false, "the server takes the latest attempt first")
 	set.BoolVar(&model.DropExpired, "drop-expired", false, "the server drops attempts whose clients have given up")
 	set.DurationVar(&model.Refusal, "refusal", model.Refusal, "how long a client takes to learn that the server refuses an attempt")
@@ -63,9 +66,10 @@ func (env *environment) systemFlags(set *flag.FlagSet, model *lab.Storm) {
 	set.DurationVar(&model.Outage.From, "from", model.Outage.From, "start of the outage")
 	set.DurationVar(&model.Outage.To, "to", model.Outage.To, "end of the outage")
 	set.Float64Var(&model.Outage.Share, "share", model.Outage.Share, "fraction of its normal speed at which the server works in a brown-out, or of the attempts that it accepts in a partial outage")
-	set.DurationVar(&model.Horizon, "horizon", model.Horizon, "end of the simulation")
+	set.DurationVar(&model.Horizon, "horizon", 0, "end of the simulation (default: when a server without retries must have recovered)")
 	s.names = slices.DeleteFunc(flagNames(set), func(name string) bool { return slices.Contains(own, name) })
 	set.StringVar(&s.file, "system", "", "YAML `file` with these flags, such as the file that backofflab init writes; flags take precedence")
+	return model
 }
 
 func (s *system) read(env *environment, set *flag.FlagSet) error {
@@ -78,9 +82,16 @@ func (s *system) read(env *environment, set *flag.FlagSet) error {
 		}
 		set.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	}
+	s.model.Seed, s.model.Parallel = env.seed, env.parallel
 	var ok bool
 	if s.model.Outage.Kind, ok = outages[s.outage]; !ok {
 		return fmt.Errorf("outage: unknown %q; %s", s.outage, known(s.outage, []string{"stall", "down", "brown-out", "partial"}))
+	}
+	switch {
+	case s.model.Failures < 0:
+		return fmt.Errorf("failures: %v is not from 0 up and below 1", s.model.Failures)
+	case s.model.Failures == 0:
+		s.model.Failures = -1 // none
 	}
 	if s.gate {
 		s.model.Gate = func() *admit.Gate { return new(admit.Gate) }

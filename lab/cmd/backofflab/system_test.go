@@ -1,11 +1,14 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/gobackoff/retry/lab"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -48,9 +51,33 @@ func TestInit(t *testing.T) {
 	} {
 		assert.Regexp(t, "(?m)^#? ?"+name+":", text)
 	}
-	status, stdout, stderr = backofflab(t.Context(), "storm", "-system", path, "-trials", "1", "-rate", "70", "-from", "60s", "-to", "62s", "-horizon", "90s")
+	status, stdout, stderr = backofflab(t.Context(), "storm", "-system", path, "-trials", "1", "-rate", "70")
 	require.Zero(t, status, stderr)
 	assert.Contains(t, stdout, "full base=100ms cap=20s attempts=4 budget=throttle")
+}
+
+// The commands and the file that init writes describe the same system.
+func TestDefaults(t *testing.T) {
+	want, err := lab.Storm{}.WithDefaults()
+	require.NoError(t, err)
+	want.Seed = 1
+	_, text, _ := backofflab(t.Context(), "init", "-")
+	comments := regexp.MustCompile(`(?m)^# (outage|from|to|share|horizon): `)
+	require.Len(t, comments.FindAllString(text, -1), 5)
+	written := file(t, "system.yaml", comments.ReplaceAllString(text, "$1: "))
+	for name, args := range map[string][]string{"flags": nil, "file": {"-system", written}} {
+		env := &environment{stderr: io.Discard}
+		storm, _, err := env.storm(env.flags("storm", ""), args)
+		require.NoError(t, err)
+		storm.Contenders = nil
+		assert.Equal(t, want, storm, name)
+		advice, err := env.advice().Storm.WithDefaults()
+		require.NoError(t, err)
+		assert.Equal(t, want, advice, name)
+	}
+	_, none, _ := backofflab(t.Context(), "storm", "-trials", "1", "-policy", "none attempts=1", "-failures", "0", "-csv", "-")
+	_, some, _ := backofflab(t.Context(), "storm", "-trials", "1", "-policy", "none attempts=1", "-csv", "-")
+	assert.NotEqual(t, none, some, "0 is none, not the default")
 }
 
 func TestSystemFile(t *testing.T) {
@@ -92,6 +119,6 @@ func TestMeasuredLatency(t *testing.T) {
 	require.Zero(t, status, stderr)
 	report, err := os.ReadFile(html)
 	require.NoError(t, err)
-	assert.Contains(t, string(report), "6.25ms on average, as measured, and 15ms at most")
-	assert.Contains(t, string(report), "1.0 % of the attempts fail at any time")
+	assert.Contains(t, string(report), "0.00625 s on average, as measured, and 0.015 s at most")
+	assert.Contains(t, string(report), "1.0\u00a0% of the attempts fail at any time")
 }

@@ -242,7 +242,7 @@ const charts = (() => {
       option.axisPointer = { link: [{ xAxisIndex: "all" }] }
       Object.assign(option.tooltip, {
         trigger: "axis",
-        formatter: bins => tip(`${number(bins[0].value[0])} to ${number(bins[0].value[0] + bin)} ms`,
+        formatter: bins => tip(`${number(bins[0].value[0])} to ${number(bins[0].value[0] + bin)} s`,
           bins.map(p => [p.seriesName, number(p.value[1]), look(p.seriesName)])),
       })
     }

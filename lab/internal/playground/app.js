@@ -3,7 +3,7 @@
 const form = document.querySelector("form")
 const defaults = {
   policy: "full base=100ms cap=20s attempts=4 budget=throttle", clients: "40",
-  rate: "70", capacity: "100", outage: "stall", seconds: "2", failures: "0.01", gate: "", contention: "",
+  rate: "700", capacity: "1000", outage: "stall", seconds: "2", failures: "0.01", gate: "", contention: "",
 }
 
 // The program is compiled once, for all workers.
@@ -16,10 +16,10 @@ const program = (async () => {
 
 let worker = new Worker("worker.js")
 let end = () => {} // ends a simulation, during which the worker reads no message
-const patience = 30 // seconds for a simulation
 
 // ask returns the worker's response. There is one request at a time.
 async function ask(program, request) {
+  const patience = request.What === "advice" ? 120 : 30 // seconds
   let late
   const response = await new Promise(resolve => {
     end = error => {
@@ -76,19 +76,23 @@ function query(section, s) {
 }
 
 // update simulates what the form describes. If the form changes meanwhile, the next update
-// ends this one.
-let version = 0
+// ends this one. The advice comes last, because it takes the longest, and remains until the
+// system changes.
+let version = 0, advised
 async function update() {
-  const mine = ++version, s = state(), sections = document.querySelectorAll("section")
+  const mine = ++version, s = state(), system = JSON.stringify([s.rate, s.capacity, s.failures, s.gate])
+  const sections = [...document.querySelectorAll("section")].filter(section => section.id !== "advice" || advised !== system)
   end("changed")
   for (const section of sections) section.classList.add("busy")
   for (const section of sections) {
+    if (section.id === "advice") document.documentElement.dataset.done = String(mine)
     let response = { HTML: "" }
     if (section.id !== "contention" || s.contention) {
       response = await program.then(p => mine === version && ask(p, query(section, s)), error => ({ Error: "The lab cannot run: " + error.message }))
     }
     if (mine !== version) return
     show(section, response)
+    if (section.id === "advice" && !response.Error) advised = system
     performance.mark(section.id)
   }
   document.documentElement.dataset.done = String(mine)

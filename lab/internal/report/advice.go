@@ -18,18 +18,7 @@ type Advice struct {
 // Lead returns the advice in a few lines, of which the first is the policy.
 func (a Advice) Lead() string {
 	v := a.Verdict
-	lines := []string{v.Policy, ""}
-	best := v.Rows[0]
-	lines = append(lines, fmt.Sprintf("%s of the calls succeed, with a p99 of %s, in %d trials with an outage each; %d policies were simulated.",
-		percent(best.Success.Mean), latency(best.P99), v.Outages, v.Tried))
-	for _, r := range v.Rows[1:] {
-		switch r.Contender {
-		case lab.NoRetry:
-			lines = append(lines, "Against no retry: "+versus(best, r))
-		case lab.ZeroPolicy:
-			lines = append(lines, "Against the zero policy: "+versus(best, r))
-		}
-	}
+	lines := []string{v.Policy, "", a.reason()}
 	if n := len(v.Equal); n > 0 {
 		lines = append(lines, fmt.Sprintf("It hardly matters whether you use this one or one of %d others that are within half a point or the noise, such as %s.", n, strings.Join(v.Equal[:min(n, 2)], ", or ")))
 	}
@@ -42,22 +31,43 @@ func (a Advice) Lead() string {
 				gated = r
 			}
 		}
-		lines = append(lines, fmt.Sprintf("An admission gate at the server (package admit) helps more: with it and %q, %s of the calls succeed, with a p99 of %s.",
-			gated.Contender, percent(gated.Success.Mean), latency(gated.P99)))
+		lines = append(lines, fmt.Sprintf("An admission gate at the server (package admit) helps more: with it and %q, %s of the calls succeed, with a p99 of %s s.",
+			gated.Contender, percent(gated.Success.Mean), number(gated.P99.Mean)))
 	}
 	return strings.Join(lines, "\n")
 }
 
-func versus(best, other lab.Assessed) string {
-	text := fmt.Sprintf("%+.1f points of success", 100*(best.Success.Mean-other.Success.Mean))
-	if margin := other.Loss.Margin(); other.Loss.Mean < margin && other.Loss.Mean > -margin {
-		text += ", within the noise"
+// reason says why the policy is advised, in one sentence.
+func (a Advice) reason() string {
+	v := a.Verdict
+	outages := "like this one"
+	if v.Kinds {
+		outages = "of all kinds, from 0.5 to 120 s"
 	}
-	return text + fmt.Sprintf("; p99 %s instead of %s; the server stays down after %s of the outages instead of %s.",
-		latency(best.P99), latency(other.P99), percent(best.Never), percent(other.Never))
+	var others []string
+	for _, r := range v.Rows[1:] {
+		switch r.Contender {
+		case lab.NoRetry:
+			others = append(others, percent(r.Success.Mean)+" without retries")
+		case lab.ZeroPolicy:
+			other := percent(r.Success.Mean) + " with the zero policy"
+			if r.Never > 0 {
+				other += ", which keeps the server down after " + percent(r.Never) + " of them"
+			}
+			others = append(others, other)
+		}
+	}
+	return fmt.Sprintf("In %d outages %s, %s of the calls succeed, with a p99 of %s s, against %s; of the %d policies that were simulated, it is the nearest to the zero policy that is as good as the best, apart from 0.3 points.",
+		v.Outages, outages, percent(v.Rows[0].Success.Mean), number(v.Rows[0].P99.Mean), strings.Join(others, " and "), v.Tried)
 }
 
-func latency(s lab.Summary) string { return number(s.Mean) + " s" }
+// Section returns what was advised, and why.
+func (a Advice) Section(...string) Section {
+	return Section{
+		Heading:  "The policy that backofflab advise chooses",
+		Findings: []Finding{{Headline: a.Verdict.Policy, Text: a.reason()}},
+	}
+}
 
 func certainty(p float64) string {
 	if p > 0.99 {

@@ -131,7 +131,7 @@ func choosing(t *testing.T) (map[string]*report.Table, map[string]map[string]*ch
 	require.NoError(t, err)
 
 	s := lab.Storm{
-		Trials: 4, Seed: 1,
+		Trials: 4, Seed: 1, Failures: -1,
 		Outage:  lab.Outage{From: 30 * time.Second, To: 32 * time.Second},
 		Horizon: 120 * time.Second,
 	}
@@ -181,7 +181,10 @@ func choosing(t *testing.T) (map[string]*report.Table, map[string]map[string]*ch
 func utilizations(t *testing.T) *report.Table {
 	table := &report.Table{Headers: []string{"policy"}}
 	for _, utilization := range []float64{0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9} {
-		s, err := lab.Storm{Trials: 2, Seed: 1, Workers: 1, Queue: 2000, Processes: 10}.WithDefaults()
+		s, err := lab.Storm{
+			Trials: 2, Seed: 1, Workers: 1, Processes: 10, Failures: -1,
+			Outage: lab.Outage{From: time.Minute, To: 90 * time.Second}, Horizon: 400 * time.Second,
+		}.WithDefaults()
 		require.NoError(t, err)
 		s.Rate = utilization * s.Capacity()
 		for _, more := range []string{"attempts=1", "attempts=2", "attempts=3", "attempts=4", "attempts=5", "attempts=4 budget=throttle"} {

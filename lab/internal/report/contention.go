@@ -38,7 +38,7 @@ func (c Contention) Table() *Table {
 		t.Rows = append(t.Rows, []Cell{
 			{Text: cell.Contender}, {Text: clients}, {Text: percent(cell.Done.Mean), Bad: lost},
 			{Text: perSuccess(cell.PerSuccess()), Bad: lost},
-			{Text: estimate(cell.Calls, 1)}, {Text: estimate(cell.Time, 1e-3)},
+			{Text: estimate(cell.Calls)}, {Text: estimate(cell.Time)},
 		})
 	}
 	return t
@@ -48,7 +48,7 @@ func (c Contention) Table() *Table {
 func (c Contention) CSV(w io.Writer) error {
 	header := []string{
 		"policy", "clients", "trials", "calls_mean", "calls_se", "calls_sd",
-		"time_ms_mean", "time_ms_se", "time_ms_sd", "done_mean",
+		"time_s_mean", "time_s_se", "time_s_sd", "done_mean",
 	}
 	var rows [][]any
 	for _, cell := range c.Cells {
@@ -74,7 +74,7 @@ func (c Contention) Section(own ...string) Section {
 			{c.Calls(), "Writes that the server gets for each that succeeds. If N clients start at the same time and all succeed, at least N − 1 writes fail: the gray line."},
 			{c.Timing(), "When the calls come."},
 		},
-		Text:  []string{"Time is until the last client succeeds or gives up. ± is a 95 % confidence interval. Red: not all clients succeed."},
+		Text:  []string{"Time is until the last client succeeds or gives up. ± and ( to ) are 95 % confidence intervals. Red: not all clients succeed."},
 		Files: []File{file("contention.csv", c.CSV)},
 		Own:   own,
 	}
@@ -103,7 +103,7 @@ func (c Contention) findings(own []string) (list []Finding) {
 	if len(complete) > 0 {
 		b := slices.MinFunc(complete, func(a, b lab.Cell) int { return cmp.Compare(a.Calls.Mean, b.Calls.Mean) })
 		best = fmt.Sprintf("Of the policies under which all succeed, %s needs the fewest calls: %s per success, in %s s.",
-			b.Contender, perSuccess(b.PerSuccess()), number(b.Time.Mean/1000))
+			b.Contender, perSuccess(b.PerSuccess()), number(b.Time.Mean))
 	}
 	for _, cell := range cells {
 		if !slices.Contains(own, cell.Contender) {
@@ -112,7 +112,7 @@ func (c Contention) findings(own []string) (list []Finding) {
 		f := Finding{
 			Policy: cell.Contender, Headline: "All clients succeed",
 			Text: fmt.Sprintf("%d clients make %s calls per success, in %s s. %s", cell.Clients,
-				perSuccess(cell.PerSuccess()), number(cell.Time.Mean/1000), best),
+				perSuccess(cell.PerSuccess()), number(cell.Time.Mean), best),
 		}
 		if cell.Done.Mean < 1 {
 			f.Headline, f.Bad = percent(1-cell.Done.Mean)+" of the clients give up", true
@@ -158,7 +158,7 @@ func (c Contention) Calls() *chart.Picture {
 // calls were not counted by time.
 func (c Contention) Timing() *chart.Picture {
 	p := chart.Picture{
-		Kind: chart.Strips, X: chart.Axis{Label: "time since the start (ms)"}, Y: chart.Axis{Label: fmt.Sprintf("calls in %d ms", lab.TimingBin.Milliseconds())},
+		Kind: chart.Strips, X: chart.Axis{Label: "time since the start (s)"}, Y: chart.Axis{Label: fmt.Sprintf("calls in %v s", lab.TimingBin.Seconds())},
 	}
 	for _, cell := range c.most() {
 		if cell.Timing == nil || len(p.Series) == chart.MostSeries {
@@ -166,7 +166,7 @@ func (c Contention) Timing() *chart.Picture {
 		}
 		s := chart.Series{Name: cell.Contender, Y: cell.Timing}
 		for bin := range cell.Timing {
-			s.X = append(s.X, float64(bin)*float64(lab.TimingBin.Milliseconds()))
+			s.X = append(s.X, float64(bin)*lab.TimingBin.Seconds())
 		}
 		p.Title, p.Series = fmt.Sprintf("When %d clients call", cell.Clients), append(p.Series, s)
 	}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/gobackoff/retry/lab"
 )
@@ -58,17 +59,30 @@ func known(x float64, ok bool) any {
 	return x
 }
 
-// estimate returns a mean and its 95 % margin in the given unit, rounded to the significant
-// digits.
-func estimate(s lab.Summary, unit float64) string {
-	if s.N == 1 {
-		return number(s.Mean * unit)
-	}
-	margin, digits := s.Margin()*unit, 3
-	if margin > 0 {
+// estimate returns a mean and its 95 % confidence interval, rounded to the significant digits.
+func estimate(s lab.Summary) string {
+	margin, digits := s.Margin(), 3
+	switch {
+	case s.N == 1:
+		return number(s.Mean)
+	case margin > 0:
 		digits = min(max(0, 1-int(math.Floor(math.Log10(margin)))), 3)
 	}
-	return fmt.Sprintf("%.*f ± %.*f", digits, s.Mean*unit, digits, margin)
+	return interval(s, digits)
+}
+
+// interval returns a mean and, unless it rounds to nothing, its 95 % confidence interval. The
+// quantity is never negative, so an interval that would reach below 0 begins there.
+func interval(s lab.Summary, digits int) string {
+	text := func(x float64) string { return strconv.FormatFloat(x, 'f', digits, 64) }
+	switch margin := s.Margin(); {
+	case text(margin) == text(0):
+		return text(s.Mean)
+	case margin > s.Mean:
+		return fmt.Sprintf("%s (0 to %s)", text(s.Mean), text(s.Mean+margin))
+	default:
+		return text(s.Mean) + " ± " + text(margin)
+	}
 }
 
 // number returns x with three digits, or as an integer if that has more digits.
@@ -81,3 +95,8 @@ func number(x float64) string {
 }
 
 func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) + " %" }
+
+// seconds formats d in seconds, with three digits.
+func seconds(d time.Duration) string {
+	return strconv.FormatFloat(short(d).Seconds(), 'f', -1, 64) + " s"
+}

@@ -15,11 +15,12 @@ import (
 // the class chart.
 func (s Section) HTML() (text string, pictures []json.RawMessage, err error) {
 	var b strings.Builder
-	// put writes a format whose arguments are strings, which it escapes.
+	// put writes a format whose arguments are strings, which it escapes. A line does not
+	// break before a percent sign.
 	put := func(format string, args ...string) {
 		escaped := make([]any, len(args))
 		for i, arg := range args {
-			escaped[i] = html.EscapeString(arg)
+			escaped[i] = strings.ReplaceAll(html.EscapeString(arg), " %", "\u00a0%")
 		}
 		fmt.Fprintf(&b, format, escaped...)
 	}

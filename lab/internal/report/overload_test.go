@@ -52,7 +52,7 @@ func checkFile(t *testing.T, file, now string) {
 
 // gated returns the same storm without and with a gate.
 func gated(t *testing.T) report.Storm {
-	s := lab.Storm{Trials: 4, Seed: 1, Outage: lab.Outage{From: 30 * time.Second, To: 32 * time.Second}, Horizon: 120 * time.Second}
+	s := lab.Storm{Trials: 4, Seed: 1, Failures: -1, Outage: lab.Outage{From: 30 * time.Second, To: 32 * time.Second}, Horizon: 120 * time.Second}
 	for _, text := range []string{"none attempts=1", "full base=100ms attempts=4", "full base=100ms attempts=4 budget=throttle"} {
 		c, err := lab.ParseContender(text)
 		require.NoError(t, err)

@@ -39,9 +39,9 @@ func rows(t *testing.T, write func(w *bytes.Buffer) error) [][]string {
 
 func TestContention(t *testing.T) {
 	cells := []lab.Cell{
-		{Contender: "a", Clients: 10, Calls: summary(50.123, 4, 100), Time: summary(381.4, 30, 100), Done: summary(1, 0, 100), Timing: []float64{10, 20, 20}},
-		{Contender: "a", Clients: 1000, Calls: summary(123456.7, 0, 1), Time: summary(15000, 0, 1), Done: summary(0.5, 0, 1), Timing: []float64{10, 20, 20}},
-		{Contender: "b", Clients: 10, Calls: summary(40, 4, 100), Time: summary(300, 30, 100), Done: summary(1, 0, 100)},
+		{Contender: "a", Clients: 10, Calls: summary(50.123, 4, 100), Time: summary(0.3814, 0.03, 100), Done: summary(1, 0, 100), Timing: []float64{10, 20, 20}},
+		{Contender: "a", Clients: 1000, Calls: summary(123456.7, 0, 1), Time: summary(15, 0, 1), Done: summary(0.5, 0, 1), Timing: []float64{10, 20, 20}},
+		{Contender: "b", Clients: 10, Calls: summary(40, 4, 100), Time: summary(0.3, 0.03, 100), Done: summary(1, 0, 100)},
 		{Contender: "b", Clients: 1000}, // interrupted
 	}
 	c := report.Contention{Cells: cells}
@@ -52,7 +52,7 @@ func TestContention(t *testing.T) {
 		"b       10       100.0 %  4.00               40.00 ± 0.79  0.300 ± 0.006\n"+
 		"b       1000     –        –                  –             –\n", text(t, c.Table()))
 	list := rows(t, func(w *bytes.Buffer) error { return c.CSV(w) })
-	assert.Equal(t, []string{"a", "10", "100", "50.123", "0.4", "4", "381.4", "3", "30", "1"}, list[1])
+	assert.Equal(t, []string{"a", "10", "100", "50.123", "0.4", "4", "0.3814", "0.003", "0.03", "1"}, list[1])
 	assert.Equal(t, []string{"b", "1000", "0", "", "", "", "", "", "", ""}, list[4])
 
 	s := c.Section("a")
@@ -86,7 +86,7 @@ func TestManyPolicies(t *testing.T) {
 	for i := range 70 {
 		name := strings.Repeat("x", i+1)
 		for _, n := range []int{10, 20} {
-			c.Cells = append(c.Cells, lab.Cell{Contender: name, Clients: n, Calls: summary(float64(20+i), 1, 9), Time: summary(400, 1, 9), Done: summary(1, 0, 9)})
+			c.Cells = append(c.Cells, lab.Cell{Contender: name, Clients: n, Calls: summary(float64(20+i), 1, 9), Time: summary(0.4, 0.001, 9), Done: summary(1, 0, 9)})
 		}
 		s.Rows = append(s.Rows, lab.StormRow{Contender: name, Trials: make([]lab.StormTrial, 1), Attempts: []float64{1}, Goodputs: []float64{1}})
 	}
@@ -119,7 +119,7 @@ func never(r lab.StormRow) lab.StormRow {
 }
 
 func TestStorm(t *testing.T) {
-	st, err := lab.Storm{Outage: lab.Outage{Kind: lab.BrownOut, Share: 0.25}}.WithDefaults()
+	st, err := lab.Storm{Outage: lab.Outage{Kind: lab.BrownOut, Share: 0.25, From: time.Minute, To: 90 * time.Second}}.WithDefaults()
 	require.NoError(t, err)
 	sometimes := row("a", 12, 0.7, 0.8, 0.75)
 	sometimes.Recovery, sometimes.Never = summary(12, 2, 3), 0.25
@@ -127,32 +127,52 @@ func TestStorm(t *testing.T) {
 		sometimes, row("none attempts=1", 3, 0.9, 0.9, 0.9), never(row("standard attempts=3", 0, 0.88, 0.88, 0.88)), {Contender: "interrupted"},
 	}}
 	assert.Equal(t, ""+
-		"policy                             success  p99 (ms)  peak load  recovery (s)              attempts per success\n"+
-		"a                                  75.0 %   –         3.00 ×     12.0 ± 5.0, 25.0 % never  3.00\n"+
-		"none attempts=1 (no retry)         90.0 %   100       3.00 ×     3.0                       3.00\n"+
-		"standard attempts=3 (zero policy)  88.0 %   100       3.00 ×     never                     3.00\n"+
-		"interrupted                        –        –         –          –                         –\n", text(t, s.Table()))
+		"policy                             success  p99 (s)  peak load  recovery (s)              attempts per success\n"+
+		"a                                  75.0 %   –        3.00 ×     12.0 ± 5.0, 25.0 % never  3.00\n"+
+		"none attempts=1 (no retry)         90.0 %   0.100    3.00 ×     3.0                       3.00\n"+
+		"standard attempts=3 (zero policy)  88.0 %   0.100    3.00 ×     never                     3.00\n"+
+		"interrupted                        –        –        –          –                         –\n", text(t, s.Table()))
 	list := rows(t, func(w *bytes.Buffer) error { return s.CSV(w) })
 	assert.Equal(t, []string{"a", "3", "0.25", "3", "0.25"}, list[1][:5])
 	assert.Equal(t, len(list[0]), len(list[1]))
 	series := rows(t, func(w *bytes.Buffer) error { return s.SeriesCSV(w) })
 	assert.Equal(t, [][]string{{"policy", "second", "attempts", "successes"}, {"a", "0", "700", "700"}, {"a", "1", "1400", "0"}}, series[:3])
 	section := s.Section()
-	assert.Equal(t, "A server can serve 1000 attempts a second and gets 700 calls a second. It works at 25.0 % of its pace for 30s.", section.Lead)
+	assert.Equal(t, "A server can serve 1000 attempts a second and gets 700 calls a second. It works at 25.0 % of its pace for 30 s.", section.Lead)
 	require.Len(t, section.Figures, 2)
 	load := section.Figures[0].Picture
 	assert.Equal(t, &chart.Mark{Y: st.Capacity() / st.Rate, Label: "capacity"}, load.Mark)
 	assert.Equal(t, &chart.Interval{From: 54, To: 120}, load.First, "from before the outage to as long after it")
 
-	s.Rows = []lab.StormRow{row("late", 250, 1, 1)}
-	assert.Equal(t, 350.0, s.Load().First.To, "to the last recovery")
+	s.Rows = []lab.StormRow{row("late", 50, 1, 1)}
+	assert.Equal(t, 150.0, s.Load().First.To, "to the last recovery")
 	s.Rows = []lab.StormRow{{Contender: "interrupted"}}
 	_, pictures, err := s.Section().HTML()
 	require.NoError(t, err)
 	assert.Empty(t, pictures)
 	assert.Empty(t, s.Section("interrupted").Findings)
 	s.Storm.Gate, s.Storm.Outage.Kind = func() *admit.Gate { return nil }, lab.Down
-	assert.Contains(t, s.Section().Lead, "It refuses everything for 30s. An admission gate")
+	assert.Contains(t, s.Section().Lead, "It refuses everything for 30 s. An admission gate")
+}
+
+// A time or a number of calls is not negative, and nor is its confidence interval.
+func TestIntervalBeginsAtZero(t *testing.T) {
+	r := row("a", 0, 1, 1, 1)
+	c := lab.Cell{Contender: "a", Clients: 10, Done: summary(1, 0, 4)}
+	for _, tt := range []struct {
+		sample         lab.Summary
+		recovery, time string
+	}{
+		{summary(1, 2, 4), "1.0 (0 to 4.2)", "1.0 (0 to 4.2)"},
+		{summary(0, 0, 4), "0.0", "0.000"},
+		{summary(4, 2, 4), "4.0 ± 3.2", "4.0 ± 3.2"},
+	} {
+		r.Recovery, c.Time, c.Calls = tt.sample, tt.sample, tt.sample
+		assert.Equal(t, tt.recovery, report.Storm{Rows: []lab.StormRow{r}}.Table().Rows[0][4].Text)
+		table := report.Contention{Cells: []lab.Cell{c}}.Table()
+		assert.Equal(t, tt.time, table.Rows[0][4].Text)
+		assert.Equal(t, tt.time, table.Rows[0][5].Text)
+	}
 }
 
 func TestFindings(t *testing.T) {
@@ -169,12 +189,13 @@ func TestFindings(t *testing.T) {
 		headline  string
 		bad       bool
 	}{
-		{"better", row("a", 3, 0.95, 0.96, 0.97), base, "Helps: more calls succeed", false},
+		{"better", row("a", 3, 0.95, 0.96, 0.97), base, "Helps: 5.0 points more calls succeed", false},
 		{"late", row("a", 17, 0.95, 0.96, 0.97), base, "Helps, but delays the recovery", false},
-		{"recovery only with it", row("a", 17, 0.95, 0.96, 0.97), never(base), "Helps: more calls succeed", false},
+		{"recovery only with it", row("a", 17, 0.95, 0.96, 0.97), never(base), "Helps: 5.0 points more calls succeed", false},
 		{"noise", row("a", 3, 0.95, 0.89, 0.92), base, "Changes little", false},
+		{"less than half a point", row("a", 3, 0.896, 0.906, 0.916), base, "Changes little", false},
 		{"equal", row("a", 3, 0.9, 0.91, 0.92), base, "Changes little", false},
-		{"worse", row("a", 3, 0.89, 0.9, 0.91), base, "Harms: fewer calls succeed", true},
+		{"worse", row("a", 3, 0.89, 0.9, 0.91), base, "Harms: 1.0 points fewer calls succeed", true},
 		{"down", never(row("a", 0, 0.2, 0.2, 0.2)), base, "Keeps the server down", true},
 		{"down at times", sometimes, base, "Keeps the server down in 33.3 % of the trials", true},
 		{"down before", row("a", 3, 0.4, 0.4, 0.4), overloaded, "The server is overloaded even before the outage", true},

@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/gobackoff/retry/lab"
 	"github.com/gobackoff/retry/lab/internal/chart"
@@ -22,7 +21,7 @@ type Storm struct {
 
 // Table returns a row for each policy.
 func (s Storm) Table() *Table {
-	t := &Table{Headers: []string{"policy", "success", "p99 (ms)", "peak load", "recovery (s)", "attempts per success"}}
+	t := &Table{Headers: []string{"policy", "success", "p99 (s)", "peak load", "recovery (s)", "attempts per success"}}
 	base := s.row(lab.NoRetry)
 	for _, r := range s.Rows {
 		if len(r.Trials) == 0 {
@@ -30,7 +29,7 @@ func (s Storm) Table() *Table {
 			continue
 		}
 		fewer := base != nil && compare(r, *base) < 0
-		p99 := number(1000 * r.P99.Mean)
+		p99 := number(r.P99.Mean)
 		if fewer && r.Success.Mean < base.Success.Mean-0.05 {
 			p99 = "–" // if few calls succeed, they are the fast ones
 		}
@@ -52,11 +51,13 @@ func (s Storm) row(name string) *lab.StormRow {
 	return &s.Rows[i]
 }
 
+const matters = 0.005 // half a point, as in advise
+
 // compare returns 1 if more calls succeed under a than under b, -1 if fewer do, and 0 if the
-// difference is within the noise.
+// difference is below half a point or within the noise.
 func compare(a, b lab.StormRow) int {
 	gain := a.Gain(b)
-	noise := max(gain.Margin(), 0.0005)
+	noise := max(gain.Margin(), matters)
 	if gain.N == 1 {
 		noise = 0.02 // one trial has no margin
 	}
@@ -85,12 +86,9 @@ func label(name string) string {
 	return name
 }
 
-// recovery formats a recovery time in seconds, with its margin.
+// recovery formats a recovery time in seconds, with its confidence interval.
 func recovery(r lab.Summary, never float64) string {
-	text := strconv.FormatFloat(r.Mean, 'f', 1, 64)
-	if r.Margin() >= 0.05 {
-		text += " ± " + strconv.FormatFloat(r.Margin(), 'f', 1, 64)
-	}
+	text := interval(r, 1)
 	switch {
 	case never == 1:
 		return "never"
@@ -148,7 +146,7 @@ func (s Storm) Section(own ...string) Section {
 			"How to read the table. Success is the share of all calls that succeed in the end. p99 is the time within which 99 of 100 successful calls " +
 				"succeed; it is left out if far fewer calls succeed than without retries. Peak load is the largest number of attempts in a second, as a multiple of the calls. " +
 				"Recovery is the time from the end of the outage until success is back at its level before the outage, for ten seconds in a row. " +
-				"± is a 95 % confidence interval. Red: fewer calls succeed than without retries, or the server does not recover.",
+				"± and ( to ) are 95 % confidence intervals. Red: fewer calls succeed than without retries, or the server does not recover.",
 			s.method(),
 		},
 		Files: []File{file("storm.csv", s.CSV), file("storm-seconds.csv", s.SeriesCSV)},
@@ -174,28 +172,28 @@ func (s Storm) lead() string {
 
 func (s Storm) outage() string {
 	o := s.Storm.Outage
-	length := short(o.To - o.From)
+	length := seconds(o.To - o.From)
 	switch o.Kind {
 	case lab.Down:
-		return fmt.Sprintf("refuses everything for %v", length)
+		return fmt.Sprintf("refuses everything for %s", length)
 	case lab.Partial:
-		return fmt.Sprintf("refuses %s of the attempts for %v", percent(1-o.Share), length)
+		return fmt.Sprintf("refuses %s of the attempts for %s", percent(1-o.Share), length)
 	case lab.BrownOut:
-		return fmt.Sprintf("works at %s of its pace for %v", percent(o.Share), length)
+		return fmt.Sprintf("works at %s of its pace for %s", percent(o.Share), length)
 	}
-	return fmt.Sprintf("stands still for %v", length)
+	return fmt.Sprintf("stands still for %s", length)
 }
 
 func (s Storm) method() string {
 	st := s.Storm
-	text := fmt.Sprintf("What was simulated. Every call is a call of retry.Do in virtual time. A client waits %v for the response to an attempt unless its policy has a timeout, "+
-		"and %v for a call; the server does not notice when a client gives up. Up to %d attempts wait at the server. The calls come from %d processes, each with its own budget.",
-		st.Timeout, st.Deadline, st.Queue, st.Processes)
+	text := fmt.Sprintf("What was simulated. Every call is a call of retry.Do in virtual time. A client waits %s for the response to an attempt unless its policy has a timeout, "+
+		"and %s for a call; the server does not notice when a client gives up. Up to %d attempts wait at the server. The calls come from %d processes, each with its own budget.",
+		seconds(st.Timeout), seconds(st.Deadline), st.Queue, st.Processes)
 	if st.Failures > 0 {
 		text += fmt.Sprintf(" %s of the attempts fail at any time.", percent(st.Failures))
 	}
 	if l := st.Latency; l != nil {
-		text += fmt.Sprintf(" An attempt takes %v on average, as measured, and %v at most.", short(l.Mean()), l[len(l)-1].UpTo)
+		text += fmt.Sprintf(" An attempt takes %s on average, as measured, and %s at most.", seconds(l.Mean()), seconds(l[len(l)-1].UpTo))
 	}
 	return text
 }
@@ -214,9 +212,10 @@ func (s Storm) findings(own []string) []Finding {
 
 func (s Storm) finding(r, base lab.StormRow) Finding {
 	success := compare(r, base)
+	points := fmt.Sprintf("%.1f points ", 100*math.Abs(r.Success.Mean-base.Success.Mean))
 	f := Finding{Policy: label(r.Contender), Bad: true, Text: fmt.Sprintf(
-		"Success: %s, without retries %s. Recovery in seconds: %s, without retries %s. Peak load: %s times the usual calls; the server can serve %s times.",
-		percent(r.Success.Mean), percent(base.Success.Mean), recovery(r.Recovery, r.Never), recovery(base.Recovery, base.Never), number(r.Peak.Mean), number(s.Storm.Capacity()/s.Storm.Rate))}
+		"%s of the calls succeed, without retries %s. The recovery takes %s, without retries %s. The load rises to %s times the calls; the server can serve %s times.",
+		percent(r.Success.Mean), percent(base.Success.Mean), forever(r), forever(base), number(r.Peak.Mean), number(s.Storm.Capacity()/s.Storm.Rate))}
 	switch {
 	case base.Before.Mean < 0.9:
 		f.Headline = "The server is overloaded even before the outage, without retries"
@@ -227,15 +226,23 @@ func (s Storm) finding(r, base lab.StormRow) Finding {
 	case r.Never > 0:
 		f.Headline = fmt.Sprintf("Keeps the server down in %s of the trials", percent(r.Never))
 	case success < 0:
-		f.Headline = "Harms: fewer calls succeed than without retries"
+		f.Headline = "Harms: " + points + "fewer calls succeed than without retries"
 	case success == 0:
-		f.Headline, f.Bad = "Changes little: as many calls succeed as without retries, apart from noise", false
+		f.Headline, f.Bad = "Changes little: about as many calls succeed as without retries", false
 	case base.Never == 0 && r.Recovery.Mean > 2*base.Recovery.Mean+10:
-		f.Headline, f.Bad = "Helps, but delays the recovery: more calls succeed than without retries", false
+		f.Headline, f.Bad = "Helps, but delays the recovery: "+points+"more calls succeed than without retries", false
 	default:
-		f.Headline, f.Bad = "Helps: more calls succeed than without retries", false
+		f.Headline, f.Bad = "Helps: "+points+"more calls succeed than without retries", false
 	}
 	return f
+}
+
+// forever formats a recovery in a sentence.
+func forever(r lab.StormRow) string {
+	if r.Never == 1 {
+		return "forever"
+	}
+	return recovery(r.Recovery, 0) + " s"
 }
 
 // Load shows the attempts over time; nil if there are none.

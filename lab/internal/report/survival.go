@@ -41,8 +41,8 @@ func (s Survival) CSV(w io.Writer) error {
 	var lines [][]any
 	for _, row := range s.Rows {
 		for i, outage := range s.Outages {
-			lines = append(lines, []any{row.Contender, row.Calls, outage.Milliseconds(), row.Success[i], row.Requests[i]})
+			lines = append(lines, []any{row.Contender, row.Calls, outage.Seconds(), row.Success[i], row.Requests[i]})
 		}
 	}
-	return writeCSV(w, []string{"policy", "calls", "outage_ms", "success", "requests_per_call"}, lines)
+	return writeCSV(w, []string{"policy", "calls", "outage_s", "success", "requests_per_call"}, lines)
 }

@@ -80,6 +80,7 @@ func checkReport(t *testing.T, p *tab) {
 	}
 	highlighted := eval[int](t, p, `boxes().filter(b => [...b.querySelectorAll("svg text")].some(e => e.textContent.startsWith("▶"))).length`)
 	assert.Equal(t, 4, highlighted, "every picture highlights the user's policy")
+	checkAdvice(t, p)
 	first := eval[[]float64](t, p, `range(0)`)
 	assert.LessOrEqual(t, first[0], 20.0)
 	assert.Less(t, first[1]-first[0], 75.0, "at first, the picture shows only the decisive seconds")
@@ -88,6 +89,13 @@ func checkReport(t *testing.T, p *tab) {
 	require.NoError(t, err)
 	assert.True(t, strings.HasPrefix(string(data), "policy,second,attempts,successes\n"), "the page contains the data")
 	assert.True(t, strings.Contains(string(data), "\n"+own+",0,"))
+}
+
+// checkAdvice checks that the page ends with the policy that advise chooses, and why.
+func checkAdvice(t *testing.T, p *tab) {
+	t.Helper()
+	assert.Regexp(t, ` attempts=\d`, eval[string](t, p, `[...document.querySelectorAll("section")].at(-1).querySelector(".headline").textContent`))
+	assert.Regexp(t, `^In \d+ outages .* of the calls succeed, .* without retries`, eval[string](t, p, `[...document.querySelectorAll("section p")].at(-1).textContent`))
 }
 
 // checkFits checks that nothing is cut, overlaps or is too pale to read.
@@ -160,6 +168,14 @@ func TestPlayground(t *testing.T) {
 			})
 		}
 	}
+	t.Run("advice", func(t *testing.T) {
+		p := newTab(t, 400, "light", server.URL)
+		p.open(t, server.URL)
+		p.run(t, chromedp.WaitVisible("#advice .headline", chromedp.ByQuery))
+		checkAdvice(t, p)
+		checkFits(t, p)
+		p.screenshot(t, "playground-400-advice")
+	})
 }
 
 // checkForm changes the form, and checks what the page shows.

@@ -2,6 +2,7 @@
 package request
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 )
 
 type request struct {
-	What     string // storm, waits or contention
+	What     string // storm, waits, contention or advice
 	Policy   string
 	Clients  int     // of the contention
 	Rate     float64 // of the storm, in calls a second
@@ -61,6 +62,8 @@ func handle(text string) (r response, err error) {
 		section = report.NewExplain(c.Policy(retry.SystemClock{}), 1).Section()
 	case "contention":
 		section, err = q.contention(c)
+	case "advice":
+		section, err = q.advice()
 	default:
 		err = fmt.Errorf("unknown request %q", q.What)
 	}
@@ -86,31 +89,71 @@ func (q *request) contention(c lab.Contender) (section report.Section, err error
 
 var outages = map[string]lab.OutageKind{"stall": lab.Stall, "down": lab.Down, "brown-out": lab.BrownOut, "partial": lab.Partial}
 
-func (q *request) storm(c lab.Contender) (section report.Section, err error) {
+// system returns the described system.
+func (q *request) system() (s lab.Storm, err error) {
 	kind, ok := outages[q.Outage]
-	switch { // limits the time of a simulation to a few seconds
-	case !(q.Capacity >= 1 && q.Capacity <= 1000):
-		return section, fmt.Errorf("capacity: %v is not in 1 to 1000", q.Capacity)
-	case !(q.Rate > 0 && q.Rate <= 1000):
-		return section, fmt.Errorf("rate: %v is not above 0 and up to 1000", q.Rate)
+	switch {
+	case !(q.Capacity >= 1 && q.Capacity <= mostCapacity):
+		return s, fmt.Errorf("capacity: %v is not in 1 to %d", q.Capacity, mostCapacity)
+	case !(q.Rate > 0 && q.Rate <= mostCapacity):
+		return s, fmt.Errorf("rate: %v is not above 0 and up to %d", q.Rate, mostCapacity)
 	case !(q.Seconds > 0 && q.Seconds <= 30):
-		return section, fmt.Errorf("seconds: %v is not above 0 and up to 30", q.Seconds)
+		return s, fmt.Errorf("seconds: %v is not above 0 and up to 30", q.Seconds)
+	case !(q.Failures >= 0):
+		return s, fmt.Errorf("failures: %v is negative", q.Failures)
 	case !ok:
-		return section, fmt.Errorf("outage: unknown %q", q.Outage)
+		return s, fmt.Errorf("outage: unknown %q", q.Outage)
 	}
-	from := 20 * time.Second
-	s := lab.Storm{
-		Contenders: lab.WithReferences([]lab.Contender{c}), Trials: 3, MostAttempts: 2_000_000, Rate: q.Rate, Workers: 1, Service: time.Duration(float64(time.Second) / q.Capacity),
-		Queue: int(20 * q.Capacity), Processes: 10, Failures: q.Failures,
-		Outage: lab.Outage{Kind: kind, From: from, To: from + time.Duration(q.Seconds*float64(time.Second))},
+	if s, err = s.WithDefaults(); err != nil {
+		return s, err
 	}
-	s.Horizon = s.Outage.To + 60*time.Second
+	s.Rate, s.Service = q.Rate, time.Duration(float64(s.Workers)/q.Capacity*1e9)
+	s.Failures = cmp.Or(q.Failures, -1) // none
+	s.Outage.Kind, s.Outage.To = kind, s.Outage.From+time.Duration(q.Seconds*1e9)
+	s.Queue, s.Horizon = 0, 0 // follow from the rest
 	if q.Gate {
 		s.Gate = func() *admit.Gate { return new(admit.Gate) }
 	}
-	if s, err = s.WithDefaults(); err != nil {
+	return s.WithDefaults()
+}
+
+const (
+	mostCapacity = 100_000
+	calls        = 10_000 // of a trial; limits the time of a simulation to a few seconds
+)
+
+func (q *request) storm(c lab.Contender) (section report.Section, err error) {
+	s, err := q.system()
+	if err != nil {
 		return section, err
 	}
-	rows, err := s.Run(context.Background())
-	return report.Storm{Storm: s, Rows: rows}.Section(c.Name), err
+	s.Contenders = lab.WithReferences([]lab.Contender{c})
+	small := s.Scaled(calls)
+	small.MostAttempts = 2_000_000
+	rows, err := small.Run(context.Background())
+	for _, r := range rows {
+		for second := range r.Attempts {
+			r.Attempts[second] *= s.Rate / small.Rate
+			r.Goodputs[second] *= s.Rate / small.Rate
+		}
+	}
+	section = report.Storm{Storm: s, Rows: rows}.Section(c.Name)
+	if small.Rate < s.Rate {
+		section.Text = append(section.Text, fmt.Sprintf("To be fast, this page simulates a server and callers of %.2g %% of this size.", 100*small.Rate/s.Rate))
+	}
+	return section, err
+}
+
+// advice chooses a policy for the system, under outages of all kinds.
+func (q *request) advice() (section report.Section, err error) {
+	s, err := q.system()
+	if err != nil {
+		return section, err
+	}
+	s.Outage = lab.Outage{}
+	v, err := lab.Advice{Storm: s, Outages: 32}.Run(context.Background())
+	if err != nil {
+		return section, err
+	}
+	return report.Advice{Verdict: v}.Section(), nil
 }

@@ -2,10 +2,16 @@ package request
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
+	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/gobackoff/retry/lab"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -22,6 +28,28 @@ func ask(t *testing.T, change map[string]any) response {
 	var r response
 	require.NoError(t, json.Unmarshal([]byte(Handle(string(text))), &r))
 	return r
+}
+
+// The page begins with the system that the commands simulate.
+func TestDefaults(t *testing.T) {
+	script, err := os.ReadFile("../app.js")
+	require.NoError(t, err)
+	value := func(name string) string {
+		found := regexp.MustCompile(name + `: "([^"]*)"`).FindSubmatch(script)
+		require.NotNil(t, found, name)
+		return string(found[1])
+	}
+	number := func(name string) float64 {
+		x, err := strconv.ParseFloat(value(name), 64)
+		require.NoError(t, err)
+		return x
+	}
+	q := request{Rate: number("rate"), Capacity: number("capacity"), Outage: value("outage"), Seconds: number("seconds"), Failures: number("failures")}
+	got, err := q.system()
+	require.NoError(t, err)
+	want, err := lab.Storm{}.WithDefaults()
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
 }
 
 func TestHandle(t *testing.T) {
@@ -45,6 +73,20 @@ func TestHandle(t *testing.T) {
 	assert.Empty(t, ask(t, map[string]any{"What": "contention", "Clients": 2}).Error)
 }
 
+// The page ends with the policy that advise chooses, and why.
+func TestAdvice(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates for some seconds")
+	}
+	r := ask(t, map[string]any{"What": "advice"})
+	require.Empty(t, r.Error)
+	v, err := lab.Advice{Storm: lab.Storm{Rate: 70, Service: 100 * time.Millisecond}, Outages: 32}.Run(t.Context())
+	require.NoError(t, err)
+	assert.Contains(t, r.HTML, `<p class="headline">`+v.Policy+"</p>")
+	assert.Contains(t, r.HTML, fmt.Sprintf("%.1f\u00a0%% of the calls succeed", 100*v.Rows[0].Success.Mean))
+	assert.Contains(t, r.HTML, "without retries")
+}
+
 func TestHandleRefuses(t *testing.T) {
 	for want, change := range map[string]map[string]any{
 		`unknown name "ful"`:           {"Policy": "ful base=1s"},
@@ -54,6 +96,7 @@ func TestHandleRefuses(t *testing.T) {
 		"clients: 1 is":                {"What": "contention", "Clients": 1},
 		"rate: 0":                      {"What": "storm", "Rate": 0},
 		"capacity: 1e+06":              {"What": "storm", "Capacity": 1e6},
+		"failures: -1":                 {"What": "storm", "Failures": -1},
 		"seconds: 31":                  {"What": "storm", "Seconds": 31},
 		`outage: unknown "fire"`:       {"What": "storm", "Outage": "fire"},
 		"Failures: 1 is":               {"What": "storm", "Failures": 1},
