@@ -1,13 +1,21 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
 	"net/http"
+	"os"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/internal/test/vectors"
@@ -62,4 +70,63 @@ func TestHintVectors(t *testing.T) {
 		assert.Equal(t, r.Answers.All, r.Answers.Of, "%s: %v", set, r)
 		assert.Greater(t, r.Checked, 10*r.Skipped, "%s: %v", set, r)
 	}
+}
+
+// TestStrictDigits: the table in ../README.md lists the cases in which the rule there fails if
+// it reads only ASCII digits.
+func TestStrictDigits(t *testing.T) {
+	data, err := os.ReadFile("../hint/aws-standard-2026.json")
+	require.NoError(t, err)
+	var set struct {
+		Cases []struct {
+			Given struct {
+				hintCase
+				Delay float64 `json:"delay_ms"`
+			}
+			Answers []struct {
+				From []string
+				Wait float64 `json:"wait_ms"`
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal(data, &set))
+	digits, sdk := regexp.MustCompile(`^[0-9]+$`), regexp.MustCompile(`^(.*)-(standard|adaptive)-2026$`)
+	counts, readers := map[string]int{}, map[string][]string{}
+	passed := 0
+	for _, c := range set.Cases {
+		value, wait := "", c.Given.Delay
+		for name, v := range c.Given.Headers {
+			if strings.EqualFold(name, "x-amz-retry-after") {
+				value = v
+			}
+		}
+		if digits.MatchString(value) {
+			hint, _ := strconv.ParseFloat(value, 64)
+			wait = min(max(wait, hint), wait+5000)
+		}
+		var others []string
+		same := false
+		for _, a := range c.Answers {
+			same = same || math.Abs(a.Wait-wait) <= 0.001
+			others = append(others, a.From...)
+		}
+		if same {
+			passed++
+			continue
+		}
+		counts[value]++
+		for _, from := range others {
+			readers[value] = append(readers[value], sdk.FindStringSubmatch(from)[1])
+		}
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "it passes %d of\nthe %d cases of `hint`. In the other %d, SDKs read these headers as numbers:\n\n| header | cases | SDKs |\n|---|---|---|\n",
+		passed, len(set.Cases), len(set.Cases)-passed)
+	for _, value := range slices.Sorted(maps.Keys(counts)) {
+		slices.Sort(readers[value])
+		fmt.Fprintf(&text, "| `\"%s\"` | %d | %s |\n", value, counts[value], strings.Join(slices.Compact(readers[value]), ", "))
+	}
+	readme, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	assert.Contains(t, string(readme), text.String()+"\n")
 }
