@@ -23,15 +23,14 @@ import (
 // has executed the request. So a request that must not be executed twice, and one that is
 // sent again, leaves over a connection of the host's pool, where net/http resends nothing
 // and returns the reason. Other requests, and all if Base is not an http.Transport, are
-// observed. What their trace reports (asked: GetConn, obtained: GotConn, wrote:
-// WroteHeaders, heard: GotFirstResponseByte) leads from state to state:
+// observed. Their trace leads from state to state:
 //
-//	quiet ── asked ──▶ asking ── obtained ──▶ connected ── wrote ──▶ written
-//	written ── over HTTP/2, without a body: asked, obtained ──▶ stopped
-//	written ── otherwise: obtained, wrote ──▶ later
-//	any but stopped ── heard ──▶ later
+//	quiet ── GetConn ──▶ asking ── GotConn ──▶ connected ── WroteHeaders ──▶ written
+//	written ── GetConn, GotConn, over HTTP/2 without a body ──▶ stopped
+//	written ── GetConn, GotConn, WroteHeaders, otherwise ──▶ later
+//	all but stopped ── GotFirstResponseByte, without a body ──▶ later
 //
-// and its error means:
+// and their error means:
 //
 //	quiet      Nothing is reported: Base does not use the network, or a connection of the
 //	           pool was used. Only an error of dialing proves that nothing was sent.
@@ -78,15 +77,6 @@ const (
 	over // Base has returned
 )
 
-type event uint8
-
-const (
-	asked event = iota
-	obtained
-	wrote
-	heard
-)
-
 type exchangeKey struct{}
 
 // look returns the context that net/http sees. It is created on first use, because a
@@ -131,61 +121,46 @@ func (x *exchange) Value(key any) any {
 // cancelable context six. Only a Base of another type needs one: it may derive contexts.
 func (x *exchange) watch() {
 	x.inner = x.Context
-	x.trace.GotConn = func(info httptrace.GotConnInfo) { x.saw(obtained, info.Conn) }
+	x.trace.GotConn = func(info httptrace.GotConnInfo) { x.saw(connected, info.Conn) }
 	if x.empty || x.direct == nil {
-		x.trace.WroteHeaders = func() { x.saw(wrote, nil) }
+		x.trace.WroteHeaders = func() { x.saw(written, nil) }
 	}
 	if x.direct == nil || !x.mayRepeat {
-		x.trace.GetConn = func(string) { x.saw(asked, nil) }
+		x.trace.GetConn = func(string) { x.saw(asking, nil) }
 	}
-	if x.direct == nil {
-		x.trace.GotFirstResponseByte = func() { x.saw(heard, nil) }
-		if x.empty {
-			x.inner, x.cancel = context.WithCancel(x.Context)
-			x.trace.WroteHeaderField = func(name string, _ []string) {
-				x.mu.Lock()
-				x.http2 = x.http2 || strings.HasPrefix(name, ":")
-				x.mu.Unlock()
-			}
+	if x.direct == nil && x.empty {
+		x.inner, x.cancel = context.WithCancel(x.Context)
+		x.trace.GotFirstResponseByte = func() { x.saw(later, nil) }
+		x.trace.WroteHeaderField = func(name string, _ []string) {
+			x.mu.Lock()
+			x.http2 = x.http2 || strings.HasPrefix(name, ":")
+			x.mu.Unlock()
 		}
 	}
 	x.inner = httptrace.WithClientTrace(x.inner, &x.trace)
 }
 
-// saw notes an event. If it obtained a connection, conn is that.
-func (x *exchange) saw(e event, conn net.Conn) {
+// saw notes an event that leads to the state next. If it obtained a connection, conn is that.
+func (x *exchange) saw(next state, conn net.Conn) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if e == wrote {
+	if next == written {
 		x.writes++
 	}
 	switch {
 	case x.state >= stopped:
-	case e == asked:
-		x.stopIfResent()
-		x.state = max(x.state, asking)
-	case e == obtained:
-		if x.stopIfResent(); x.state == written {
-			x.state = later
-		}
-		x.state = max(x.state, connected)
-		x.http2 = x.overHTTP2(conn)
-	case e == wrote:
-		if x.state == written {
-			x.state = later
-		}
-		x.state = max(x.state, written)
-	case e == heard:
-		x.state = later
-	}
-}
-
-// stopIfResent stops net/http, which asks for another connection to resend the request.
-func (x *exchange) stopIfResent() {
-	if x.empty && x.http2 && x.state == written {
+		return
+	case x.state == written && x.empty && x.http2 && next < written: // to resend the request
 		x.state = stopped
 		x.halted.Store(true)
 		x.release()
+	case x.state == written:
+		x.state = later
+	default:
+		x.state = max(x.state, next)
+	}
+	if next == connected {
+		x.http2 = x.overHTTP2(conn)
 	}
 }
 
@@ -210,7 +185,7 @@ func (x *exchange) send() (*http.Response, error) {
 	case err == nil:
 		return x.pool.roundTrip(conn, &x.request)
 	case meaningOf(err) != noPool:
-		x.saw(asked, nil)
+		x.saw(asking, nil)
 		return nil, err
 	}
 	x.host.noPool.Store(true)

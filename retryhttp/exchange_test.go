@@ -595,6 +595,31 @@ func TestAnotherConnection(t *testing.T) {
 	}
 }
 
+// TestContinued: a 100 Continue, which a trace reports like a response, does not end the proof
+// that the request was not processed.
+func TestContinued(t *testing.T) {
+	sent := 0
+	base := roundTripper(func(req *http.Request) (*http.Response, error) {
+		trace := httptrace.ContextClientTrace(req.Context())
+		trace.GetConn("host:443")
+		trace.GotConn(httptrace.GotConnInfo{Conn: secureConn{}})
+		trace.WroteHeaders()
+		if trace.GotFirstResponseByte != nil {
+			trace.GotFirstResponseByte()
+		}
+		if sent++; sent == 1 {
+			return nil, errGoAway
+		}
+		return &http.Response{StatusCode: 200, Body: http.NoBody, Request: req}, nil
+	})
+	req := request(t, "POST", "content")
+	req.Header.Set("Expect", "100-continue")
+	resp, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(req)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.Equal(t, 2, sent)
+}
+
 // TestUpgradedServer: a server that now speaks HTTP/2 may refuse the stream of a POST, whose
 // GetBody is meant for HTTP/1. The POST is not sent again.
 func TestUpgradedServer(t *testing.T) {
