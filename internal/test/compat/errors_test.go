@@ -240,16 +240,17 @@ func classOfStatus(name string) retry.Class {
 // checkPage checks, or with -update writes, a table in docs/errors.md.
 func checkPage(t *testing.T, mark string, tab table) {
 	t.Helper()
-	rows := "| library | retried | throttled | not retried |\n|---|---|---|---|\n"
+	var rows strings.Builder
+	rows.WriteString("| library | retried | throttled | not retried |\n|---|---|---|---|\n")
 	for i, name := range tab.names {
-		rows += fmt.Sprintf("| %s | %s |\n", name, tab.errors[i])
+		fmt.Fprintf(&rows, "| %s | %s |\n", name, tab.errors[i])
 	}
 	text := errorsPage(t)
 	before, rest, found := strings.Cut(text, "<!-- "+mark+" -->\n")
 	require.True(t, found)
 	_, after, found := strings.Cut(rest, "<!-- end -->\n")
 	require.True(t, found)
-	want := before + "<!-- " + mark + " -->\n" + rows + "<!-- end -->\n" + after
+	want := before + "<!-- " + mark + " -->\n" + rows.String() + "<!-- end -->\n" + after
 	if *update {
 		require.NoError(t, os.WriteFile(errorsMD, []byte(want), 0o644))
 		return

@@ -98,11 +98,12 @@ func errorsTable(t *testing.T) string {
 		}
 		errs[both] = append(errs[both], line.name)
 	}
-	table := "| of a statement | of COMMIT | errors |\n|---|---|---|\n"
+	var table strings.Builder
+	table.WriteString("| of a statement | of COMMIT | errors |\n|---|---|---|\n")
 	for _, both := range reactions {
-		table += "| " + both + " | " + strings.Join(errs[both], "; ") + " |\n"
+		table.WriteString("| " + both + " | " + strings.Join(errs[both], "; ") + " |\n")
 	}
-	return table
+	return table.String()
 }
 
 type scripted struct{ commit error }
