@@ -19,10 +19,10 @@
 // arrival: ten in the first 100 ms, and twice as many in each 100 ms after. If a failure
 // with a hint follows before the first success, the next pause begins at once.
 //
-// A call whose deadline comes before its turn begins at once, so no call fails that would
-// have succeeded without a Limiter, and no call waits that cannot gain by it. Waiting is not
-// an attempt. It is not bounded by Policy.MaxElapsed, but by Limiter.MaxHint for each
-// pause, and by the context.
+// A call whose deadline comes before its turn begins at once, as it would without a Limiter.
+// If the next pause begins while it waits, it begins when a quarter of its time is left.
+// Waiting is not an attempt. It is not bounded by Policy.MaxElapsed, but by Limiter.MaxHint
+// for each pause, and by the context.
 //
 // # Scope
 //

@@ -38,7 +38,7 @@ type Limiter struct {
 	until    time.Time // end of the latest pause
 	probe    time.Time // when a call may begin in spite of it
 	left     int       // calls that left the line after it
-	line     list.List // of the functions that wake the waiting calls, in order of arrival
+	line     list.List // of *caller, in order of arrival
 }
 
 const (
@@ -51,19 +51,24 @@ const slot = 100 * time.Millisecond // of calls that leave the line
 
 var errLate = fmt.Errorf("pause: the server asks for a wait beyond the deadline: %w", context.DeadlineExceeded)
 
+type caller struct {
+	place *list.Element // nil: not yet in line
+	ahead int           // at most, calls before it
+	last  time.Time     // when it begins if its deadline comes before its turn; zero: at once
+	wake  context.CancelFunc
+}
+
 // Wait waits until an attempt may begin. It returns an error if ctx ends or the Clock fails
 // while it waits, or if Strict is set and the deadline of ctx comes first.
 func (l *Limiter) Wait(ctx context.Context) error {
 	if l.state.Load() != closed {
 		return nil
 	}
-	l.mu.Lock()
-	place := l.line.PushBack(func() {})
-	l.mu.Unlock()
+	c := &caller{}
 	var ended error
 	for {
 		woken, wake := context.WithCancel(ctx)
-		wait, err := l.turn(ctx, place, wake, ended)
+		wait, err := l.turn(ctx, c, wake, ended)
 		if wait == 0 {
 			wake()
 			return err
@@ -100,8 +105,10 @@ func (l *Limiter) Observe(a retry.Attempt) {
 			l.until = l.earliest
 		} else if l.row >= 20 && now.Sub(l.since) >= 100*time.Millisecond {
 			l.until, l.probe, l.left = l.earliest, now.Add(time.Second), 0
-			for e := l.line.Front(); e != nil; e = e.Next() {
-				e.Value.(func())() // its deadline may come first now
+			for e, n := l.line.Front(), 0; e != nil; e, n = e.Next(), n+1 {
+				c := e.Value.(*caller)
+				c.ahead = n
+				c.wake() // its deadline may come first now
 			}
 		}
 	}
@@ -110,36 +117,44 @@ func (l *Limiter) Observe(a retry.Attempt) {
 
 // turn returns how long a call waits before it asks again; 0: it begins, or ends with the
 // error.
-func (l *Limiter) turn(ctx context.Context, place *list.Element, wake func(), ended error) (time.Duration, error) {
+func (l *Limiter) turn(ctx context.Context, c *caller, wake context.CancelFunc, ended error) (time.Duration, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now, ahead := l.clock().Now(), 0
-	front := l.line.Front() == place
-	if !front {
-		ahead = l.line.Len() - 1 // or fewer
+	now, first := l.clock().Now(), c.place == nil
+	if c.wake = wake; first {
+		c.ahead, c.place = l.line.Len(), l.line.PushBack(c)
 	}
-	due, paused := l.due(ahead), l.until.After(now)
-	next := due
-	if paused && !l.Strict {
-		next = earlier(due, l.probe)
+	front := l.line.Front() == c.place
+	if front {
+		c.ahead = 0
 	}
-	place.Value = wake
+	next, paused := l.due(c.ahead), l.until.After(now)
 	deadline, ok := ctx.Deadline()
-	switch late := ok && !due.Before(deadline); {
+	late := ok && !next.Before(deadline)
+	if late {
+		if c.last.IsZero() && !first {
+			c.last = now.Add(deadline.Sub(now) * 3 / 4)
+		}
+		next = earlier(next, c.last) // zero: at once
+	}
+	if front && paused && !l.Strict {
+		next = earlier(next, l.probe)
+	}
+	switch {
 	case ended != nil:
 	case late && paused && l.Strict:
 		ended = errLate
-	case late:
-	case !front: // changed wakes it
-		return max(slot, due.Sub(now)), nil
 	case next.After(now):
 		return next.Sub(now), nil
+	case late && next.Equal(c.last):
+	case !front: // changed wakes it
+		return slot, nil
 	case paused:
 		l.probe = now.Add(time.Second)
 	default:
 		l.left++
 	}
-	l.line.Remove(place)
+	l.line.Remove(c.place)
 	l.changed(now)
 	return 0, ended
 }
@@ -156,15 +171,14 @@ func (l *Limiter) due(ahead int) time.Time {
 // changed sets the state, and wakes the call at the front, whose turn may have come.
 func (l *Limiter) changed(now time.Time) {
 	state := calm
-	if l.row != 0 {
+	switch front := l.line.Front(); {
+	case front != nil:
+		front.Value.(*caller).wake()
+		state = closed
+	case l.until.After(now):
+		state = closed
+	case l.row != 0:
 		state = alert
-	}
-	if l.until.After(now) {
-		state = closed
-	}
-	if front := l.line.Front(); front != nil {
-		state = closed
-		front.Value.(func())()
 	}
 	l.state.Store(state)
 }

@@ -4,6 +4,7 @@
 package overload
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"math/rand/v2"
@@ -22,8 +23,10 @@ type Load struct {
 	Rate     float64                              // calls a second
 	Burst    int                                  // more calls, at the same time, at half of Length
 	Length   time.Duration
-	Timeout  time.Duration // of an attempt; a call has 10 s
-	Announce string        // the header in which clients announce it; "": none
+	Timeout  time.Duration // of an attempt
+	Deadline time.Duration // of a call; 0: 10 s
+	Announce string        // the header in which clients announce Timeout; "": none
+	Seed     uint64        // of the random times at which calls begin
 
 	Paths  []string                                   // of the calls, in turn; nil: "/"
 	Admit  func(http.Handler) http.Handler            // what is in front of the server; nil: nothing
@@ -85,7 +88,7 @@ func (l Load) call(ctx context.Context, client *http.Client, url string, start t
 	out := Outcome{Calls: map[string]int{}, Good: map[string]int{}}
 	var mu sync.Mutex
 	var calls sync.WaitGroup
-	random := rand.New(rand.NewPCG(1, 2))
+	random := rand.New(rand.NewPCG(1+l.Seed, 2))
 	next, burst := start, l.Burst
 	for i := 0; next.Sub(start) < l.Length && ctx.Err() == nil; i++ {
 		if burst > 0 && next.Sub(start) > l.Length/2 {
@@ -100,7 +103,7 @@ func (l Load) call(ctx context.Context, client *http.Client, url string, start t
 		}
 		began := int(next.Sub(start) / time.Second)
 		calls.Go(func() {
-			ok := get(ctx, client, url+path)
+			ok := l.get(ctx, client, url+path)
 			mu.Lock()
 			defer mu.Unlock()
 			out.Calls[path]++
@@ -116,8 +119,8 @@ func (l Load) call(ctx context.Context, client *http.Client, url string, start t
 	return out
 }
 
-func get(ctx context.Context, client *http.Client, url string) bool {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+func (l Load) get(ctx context.Context, client *http.Client, url string) bool {
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(l.Deadline, 10*time.Second))
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
