@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/pause"
 	"github.com/gobackoff/retry/retryhttp"
 )
 
@@ -193,6 +194,24 @@ func ExamplePerHost() {
 	// Output:
 	// 503 in attempt 2
 	// 503 in attempt 1
+}
+
+// The calls to each route share what the server asks for.
+func ExamplePerScope() {
+	client := &http.Client{Transport: &retryhttp.Transport{PerScope: &retryhttp.PerScope{}}}
+
+	// For an API with IDs in its paths, and which punishes requests during a limit:
+	client.Transport = &retryhttp.Transport{PerScope: &retryhttp.PerScope{
+		Scope: func(req *http.Request) string {
+			if strings.HasPrefix(req.URL.Path, "/users/") {
+				return req.Method + " /users/"
+			}
+			return retryhttp.ByRoute(req)
+		},
+		New: func(string) retry.Limiter {
+			return &pause.Limiter{Strict: true, MaxHint: 5 * time.Minute}
+		},
+	}}
 }
 
 // A classifier in front of the default one makes a permanent response retryable. For a
