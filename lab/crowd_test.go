@@ -18,6 +18,7 @@ func TestCrowdAgreesWithTheModel(t *testing.T) {
 		"full base=10ms cap=2s attempts=unlimited stagger=200ms",
 		"constant delay=15ms elapsed=300ms attempts=unlimited",
 		"schedule delays=10ms/100ms/50ms",
+		"none elapsed=300ms",
 		"aws-standard-2026 budget=none",
 	)...)
 	c := Contention{Contenders: policies, Clients: []int{20, 60}, Trials: 150, Seed: 5}

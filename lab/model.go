@@ -30,6 +30,7 @@ type model struct {
 	backoff  retry.Backoff
 	attempts uint32        // maximum
 	elapsed  time.Duration // limit per client; 0: none
+	waitless uint32        // maximum if nothing waits; 0: attempts
 	stagger  time.Duration
 	key      uint64
 
@@ -87,6 +88,9 @@ func (m *model) setUp(c *Contention, cell *cell, trial int) {
 		m.backoff = retry.Capped{} // the default rule, without a cap
 	}
 	m.attempts, m.elapsed, m.stagger = mostAttempts(cell.policy), cell.policy.MaxElapsed, cell.contender.Stagger
+	if m.waitless = 0; cell.policy.MaxAttempts == 0 && cell.policy.Attempts() == retry.Unlimited {
+		m.waitless = mostAttempts(retry.Policy{})
+	}
 	m.commit = -1
 	m.outcome = outcome{}
 	if len(m.timing) != c.Timing {
@@ -142,7 +146,8 @@ func (m *model) loses(e *event) bool {
 	s := newStream(m.key, e.client, e.attempt)
 	u := s.uniform()
 	delay := max(0, m.backoff.Delay(retry.Attempt{Number: int(e.attempt), Waited: e.delay, Err: errConflict, Verdict: retry.Verdict{Class: retry.ClassTransient}}, u))
-	if e.attempt >= m.attempts || delay > endOfTime-time.Duration(e.at) {
+	spins := m.waitless != 0 && e.attempt >= m.waitless && delay == 0 && e.delay == 0
+	if spins || e.attempt >= m.attempts || delay > endOfTime-time.Duration(e.at) {
 		m.leaves(e.at + m.net.one(&s))
 		return false
 	}

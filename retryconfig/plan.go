@@ -104,8 +104,12 @@ func NewPlan(p retry.Policy) Plan {
 	total := func(c planned) time.Duration { return c.elapsed }
 	resample(calls, make([]planned, 1), 1)
 	for n := 1; n <= retries; n++ {
+		before := most.waited
 		least.wait(&free, n, 0)
 		most.wait(&free, n, math.Nextafter(1, 0))
+		if before == 0 && most.waited == 0 && n >= (retry.Policy{}).Attempts() && p.MaxAttempts == 0 && p.Attempts() == retry.Unlimited {
+			break // as Do ends a call that only MaxElapsed bounds, and that does not wait
+		}
 		if dur.Add(latest, most.waited) > limit { // a call may end before this retry
 			shortest = min(shortest, max(soonest, limit-most.waited))
 		}

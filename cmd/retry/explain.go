@@ -21,7 +21,11 @@ func explain(args []string) (string, error) {
 	b.WriteString(c.settings())
 	p := c.policy
 	plan := retryconfig.NewPlan(p)
-	fmt.Fprintf(&b, "%s: %s attempts if all fail", retryconfig.Policy{Policy: p}, attemptsText(p.Attempts()))
+	attempts := p.Attempts()
+	if plan.Total.Max == 0 && !plan.Truncated {
+		attempts = len(plan.Retries) + 1 // also without waits, which time alone does not bound
+	}
+	fmt.Fprintf(&b, "%s: %s attempts if all fail", retryconfig.Policy{Policy: p}, attemptsText(attempts))
 	if p.MaxElapsed > 0 {
 		fmt.Fprintf(&b, ", no wait beyond %v", p.MaxElapsed)
 	}

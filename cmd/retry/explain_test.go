@@ -38,6 +38,11 @@ The wait before each retry; = is up to the mean, - up to the longest.
 	text, err = explain([]string{"standard attempts=1"})
 	require.NoError(t, err)
 	assert.Contains(t, text, "no retry")
+	for rule, want := range map[string]string{"none elapsed=1m": "3", "none attempts=unlimited": "unlimited", "none attempts=300": "300", "elapsed=1m": "unlimited"} {
+		text, err = explain([]string{rule})
+		require.NoError(t, err)
+		assert.Contains(t, text, ": "+want+" attempts if all fail", rule)
+	}
 }
 
 // TestExplainRows: only settings that apply are listed.

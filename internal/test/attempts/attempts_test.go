@@ -14,6 +14,7 @@ import (
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/adapt"
 	"github.com/gobackoff/retry/internal/test/attempts"
+	"github.com/gobackoff/retry/retryconfig"
 	"github.com/gobackoff/retry/retryhttp"
 	"github.com/gobackoff/retry/retrysql"
 	"github.com/gobackoff/retry/retrytest"
@@ -128,7 +129,7 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// TestDelays: there is a delay for each retry, unless a hint decides.
+// TestDelays: Delays and NewPlan have a delay for each retry, unless a hint decides.
 func TestDelays(t *testing.T) {
 	for _, row := range attempts.Rows() {
 		if row.Made == 0 || row.Hint != 0 {
@@ -141,5 +142,7 @@ func TestDelays(t *testing.T) {
 			}
 		}
 		assert.Equal(t, row.Made-1, retries, row.Name)
+		plan := retryconfig.NewPlan(row.Policy)
+		assert.Len(t, plan.Retries[:min(attempts.Enough-1, len(plan.Retries))], row.Made-1, row.Name)
 	}
 }
