@@ -65,8 +65,9 @@ func parseReset(value string, now time.Time) (time.Duration, bool) {
 	if wait, err := time.ParseDuration(value); err == nil && wait >= 0 {
 		return wait, true
 	}
-	for _, layout := range [...]string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02 15:04:05 -0700"} {
-		if at, err := time.Parse(layout, value); err == nil {
+	date, _, _ := strings.Cut(value, " (") // as JavaScript writes the name of a zone
+	for _, layout := range [...]string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02 15:04:05 -0700", "Mon Jan 02 2006 15:04:05 GMT-0700"} {
+		if at, err := time.Parse(layout, date); err == nil {
 			return max(0, at.Sub(now)), true
 		}
 	}

@@ -43,6 +43,7 @@ func TestRateLimitHeaders(t *testing.T) {
 		{"older form, not used up, another status", 500, []string{"RateLimit: limit=100, remaining=1, reset=7"}, 0},
 		{"13 digits", 429, []string{"X-RateLimit-Reset: 1793620807000"}, 7 * time.Second},
 		{"a date", 429, []string{"X-RateLimit-Reset: " + exampleTime.Add(7*time.Second).Format(time.RFC3339)}, 7 * time.Second},
+		{"a date of JavaScript", 429, []string{"X-RateLimit-Reset: Mon Nov 02 2026 13:00:07 GMT+0100 (Central European Standard Time)", "Date: Mon, 02 Nov 2026 12:00:00 GMT"}, 7 * time.Second},
 		{"Retry-After before all", 429, []string{`RateLimit: "a";r=0;t=5`, "Retry-After: 3"}, 3 * time.Second},
 		{"reset in the past", 429, []string{"X-RateLimit-Reset: 1793620799"}, 0},
 		{"negative duration", 429, []string{"X-RateLimit-Reset-Requests: -1s"}, 0},

@@ -24,7 +24,8 @@ import (
 //	                                   the older form limit=, remaining=, reset=
 //	every other header whose name has ratelimit and reset, with or without dashes, such as
 //	X-RateLimit-Reset-Tokens           seconds, seconds or milliseconds since 1970, a
-//	                                   duration such as 6m0s, or an RFC 3339 time
+//	                                   duration such as 6m0s, or a time as in RFC 3339 or
+//	                                   as JavaScript writes it
 //
 // If there are several such headers, the longest wait for a limit of which nothing remains
 // is used, or the shortest wait if all have something left. docs/apis.md lists APIs that

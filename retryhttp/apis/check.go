@@ -177,26 +177,19 @@ type report struct {
 }
 
 var (
-	// throttling matches codes, types and reasons of errors that mean throttling.
-	throttling = regexp.MustCompile(`(?i)^[^ ]*(?:rate[-_. ]?limit(?:[-_. ]?(?:ed|exceeded|reached|error))?|too[-_. ]?many[-_. ]?requests|throttl(?:ed|ing)|overload(?:ed)?)(?:[-_]?(?:error|exception))?$`)
-
-	// codes lists those that throttling does not match. Those that a status expresses as
-	// well are left out.
-	codes = map[retry.Class][]string{
-		retry.ClassPermanent: {
-			"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "quota_exceeded", // OpenAI
-			"insufficient_credits", "enforced_spend_limit_reached", // OpenRouter, Anthropic
-			"quotaExceeded", "dailyLimitExceeded", "ServiceQuotaExceededException", // Google, AWS
-		},
-		retry.ClassThrottled: {
-			"slow_down", "openrouter_in_flight_budget", "RESOURCE_EXHAUSTED", // OpenAI, OpenRouter, Google
-			"message_limit_exceeded", "20429", "maxlag", "EService:Busy", // Slack, Twilio, MediaWiki, Kraken
-			"429", // a status
-		},
-		retry.ClassTransient: {
-			"server_error", "api_error", "timeout_error", // OpenAI, Anthropic
-			"ModelNotReadyException", "EService:Unavailable", // AWS, Kraken
-		},
+	// codes matches codes, types and reasons of errors, without those that a status expresses
+	// as well.
+	codes = [...]struct {
+		class   retry.Class
+		pattern *regexp.Regexp
+	}{
+		{retry.ClassThrottled, regexp.MustCompile(`(?i)^[^ ]*(?:rate[-_. ]?limit(?:[-_. ]?(?:ed|exceeded|reached|error))?|too[-_. ]?many[-_. ]?requests|throttl(?:ed|ing)|overload(?:ed)?)(?:[-_]?(?:error|exception))?$`)},
+		// OpenAI, OpenRouter, Google, Slack, Twilio, MediaWiki, Kraken, a status
+		{retry.ClassThrottled, regexp.MustCompile(`^(?:slow_down|openrouter_in_flight_budget|RESOURCE_EXHAUSTED|message_limit_exceeded|20429|maxlag|EService:Busy|429)$`)},
+		// OpenAI, Anthropic, AWS, Kraken
+		{retry.ClassTransient, regexp.MustCompile(`^(?:server_error|api_error|timeout_error|ModelNotReadyException|EService:Unavailable)$`)},
+		// money or a quota is used up
+		{retry.ClassPermanent, regexp.MustCompile(`^(?:insufficient_(?:quota|credits?|balance|funds)|billing_[a-z_]+|[a-z]+_(?:spend|usage)_limit_[a-z]+|credit_[a-z_]*exhausted|(?:Service)?[qQ]uota_?[eE]xceeded(?:Exception)?|dailyLimitExceeded)$`)},
 	}
 
 	codeFields = []string{"code", "type", "status", "reason", "__type", "error", "quota_limit", "quotaId", "error_code", "status_code", "limit_source"}
@@ -234,20 +227,17 @@ func (r *report) read(object map[string]any, depth int) {
 
 // readCode reads a code, which in AWS has a namespace.
 func (r *report) readCode(code string) {
-	code = code[strings.LastIndex(code, "#")+1:]
+	code = code[max(strings.LastIndex(code, "#")+1, len(code)-maxText):]
 	class := retry.ClassUnknown
-	if throttling.MatchString(code[max(0, len(code)-maxText):]) {
-		class = retry.ClassThrottled
-	}
-	for listed, list := range codes {
-		if slices.Contains(list, code) {
-			class = listed
+	for _, c := range codes {
+		if c.pattern.MatchString(code) {
+			class = c.class
 		}
 	}
 	if class == retry.ClassPermanent || r.class == retry.ClassUnknown {
 		r.class = class
 	}
-	r.daily = r.daily || !strings.Contains(code, " ") && period.MatchString(code[:min(len(code), maxText)])
+	r.daily = r.daily || !strings.Contains(code, " ") && period.MatchString(code)
 }
 
 // readText reads a sentence.
@@ -278,11 +268,11 @@ var (
 	period = regexp.MustCompile(`(?i)(?:per[ _-]?|/ ?)(?:day|week|month)|\b(?:daily|weekly|monthly|day|month)[a-z ,_-]{0,24}(?:limit|quota)|(?:limit|quota)[a-z ]{0,30}\b(?:day|month)\b`)
 
 	// beforeWait matches the words before a wait in a sentence, such as "Please try again in".
-	beforeWait = regexp.MustCompile(`(?i)(?:\b(?:again|(?:re)?try(?: (?:the|this|your) (?:request|operation|call))?|available|resets?|(?:can|may) (?:only )?(?:submit|send|make|request|retry)[a-z ]{0,24}) (?:in|after|at|on) |\bwait )(?:(?:for|about|at least|approximately|another) |~)*`)
+	beforeWait = regexp.MustCompile(`(?i)(?:\b(?:again|(?:re)?try(?: (?:the|this|your) (?:request|operation|call))?|available|resets?|(?:can|may) (?:only )?(?:submit|send|make|request|retry)[a-z ]{0,24}) (?:in|after|at|on):? |\bwait )(?:(?:for|about|at least|approximately|another) |~)*`)
 
 	// amount matches a number with a word that may be its unit; bareNumber, one without.
-	amount     = regexp.MustCompile(`^(?:,|,? and)? ?([0-9]{1,12}(?:\.[0-9]{1,9})?) ?([a-zA-Z]+)`)
-	bareNumber = regexp.MustCompile(`^([0-9]{1,13}(?:\.[0-9]{1,9})?)(?:[.,;:!)]+ |[.,;:!)]*$)`)
+	amount     = regexp.MustCompile(`^(?:,|,? and)? ?([0-9]{1,12}(?:\.[0-9]{1,20})?) ?([a-zA-Z]+)`)
+	bareNumber = regexp.MustCompile(`^([0-9]{1,13}(?:\.[0-9]{1,20})?)(?:[.,;:!)]+ |[.,;:!)]*$)`)
 
 	// date matches a date in one of the forms of dateLayouts.
 	date        = regexp.MustCompile(`^(?:[0-9]{4}-[0-9-]{5}[T ][0-9:.]+|[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9:]{8})(?: ?(?:[A-Z]{1,3}|[-+][0-9]{2}:?[0-9]{2}))?`)
@@ -382,7 +372,7 @@ func (r *report) verdict(resp *http.Response) error {
 	case class != retry.ClassUnknown:
 	case refused && wait > 0:
 		class = retry.ClassThrottled
-	case r.retryable && !refused, status >= 500 && wait > 0:
+	case r.retryable && !refused, status >= 500 && wait > 0, status == http.StatusOK && r.wait > 0:
 		class = retry.ClassTransient
 	}
 	err := errors.New(strings.TrimSpace(r.message + " (reported in the body)"))
