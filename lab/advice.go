@@ -35,8 +35,8 @@ type Advice struct {
 	// worth. 0 means 0.01, one point for each second.
 	Price float64
 
-	// Outages is the number of outages that the finalists go through, 32 or more. 0 means 96.
-	// Fewer take less time, and the advice depends more on chance.
+	// Outages is the number of outages that the finalists go through, from 32 to 1000. 0
+	// means 96. With fewer, the search is faster and depends more on chance.
 	Outages int
 }
 
@@ -62,11 +62,11 @@ type Verdict struct {
 	WithGate []Assessed
 	Gate     bool
 
-	Kinds   bool    // each trial had another kind and length of outage
-	Price   float64 // as in Advice
-	Tried   int     // number of policies simulated
-	Outages int     // number of outages that each finalist went through
-	Storm   Storm   // the smaller system, with the first outage
+	AllKinds bool    // each trial had another kind and length of outage
+	Price    float64 // as in Advice
+	Tried    int     // number of policies simulated
+	Outages  int     // number of outages that each finalist went through
+	Storm    Storm   // the smaller system, with the first outage
 }
 
 // Assessed is the result of an [Advice] for one policy. Its summaries are over outages.
@@ -108,6 +108,8 @@ func (a Advice) Run(ctx context.Context) (Verdict, error) {
 		return Verdict{}, err
 	case !(a.Price > 0 && a.Price <= 1000):
 		return Verdict{}, fmt.Errorf("advice: Price: %v is not above 0 and up to 1000", a.Price)
+	case a.Outages < 32 || a.Outages > 1000:
+		return Verdict{}, fmt.Errorf("advice: Outages: %d is not in 32 to 1000", a.Outages)
 	}
 	if !fixed {
 		s.Outage = Outage{}
@@ -140,7 +142,7 @@ type candidate struct {
 }
 
 func (s *search) run() (Verdict, error) {
-	v := Verdict{Price: s.price, Tried: len(s.list), Kinds: s.storm.Outage == Outage{}}
+	v := Verdict{Price: s.price, Tried: len(s.list), AllKinds: s.storm.Outage == Outage{}}
 	for i, round := range rounds {
 		if i > 0 {
 			s.keep(round.policies)

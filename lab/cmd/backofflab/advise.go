@@ -24,6 +24,9 @@ func advise(ctx context.Context, env *environment, args []string) error {
 	}
 	a := env.advice()
 	a.Price = *price / 100
+	if _, err := a.Storm.WithDefaults(); err != nil {
+		return usageError{err}
+	}
 	return env.produce(func() ([]result, error) {
 		v, err := a.Run(ctx)
 		if err != nil {

@@ -44,6 +44,7 @@ func TestBadInput(t *testing.T) {
 		`outage: unknown "fire"`:         {"storm", "-outage", "fire"},
 		`Rate: -1 is not above 0`:        {"storm", "-rate", "-1"},
 		`rate: 0 is not above 0`:         {"storm", "-rate", "0"},
+		`Rate: -2 is not above 0`:        {"advise", "-rate", "-2"},
 		`workers: 0 is not above 0`:      {"storm", "-workers", "0"},
 		`Horizon: 50s is too`:            {"storm", "-horizon", "50s"},
 		`Outage: from 30s to 20s`:        {"storm", "-to", "20s"},

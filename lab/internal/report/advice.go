@@ -5,6 +5,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/gobackoff/retry/lab"
@@ -41,7 +42,7 @@ func (a Advice) Lead() string {
 func (a Advice) reason() string {
 	v := a.Verdict
 	outages := "like this one"
-	if v.Kinds {
+	if v.AllKinds {
 		outages = "of all kinds, from 0.5 to 120 s"
 	}
 	var others []string
@@ -81,7 +82,7 @@ func (a Advice) Table() *Table {
 	t := &Table{Headers: []string{"policy", "success", "p99 (s)", "peak load", "stays down", "loss (points)"}}
 	add := func(r lab.Assessed, gate string) {
 		t.add(r.Contender+gate, percent(r.Success.Mean), number(r.P99.Mean), number(r.Peak.Mean)+" ×", percent(r.Never),
-			fmt.Sprintf("%.2f ± %.2f", 100*r.Loss.Mean, 100*r.Loss.Margin()))
+			fmt.Sprintf("%.2f ± %.2f", math.Round(1e4*r.Loss.Mean)/100+0, 100*r.Loss.Margin())) // not -0.00
 	}
 	for _, r := range a.Verdict.Rows {
 		add(r, "")

@@ -74,7 +74,7 @@ func (c Contention) Section(own ...string) Section {
 			{c.Calls(), "Writes that the server gets for each that succeeds. If N clients start at the same time and all succeed, at least N − 1 writes fail: the gray line."},
 			{c.Timing(), "When the calls come."},
 		},
-		Text:  []string{"Time is until the last client succeeds or gives up. ± and ( to ) are 95 % confidence intervals. Red: not all clients succeed."},
+		Text:  []string{"Time is until the last client succeeds or gives up. ± and ranges in parentheses are 95 % confidence intervals. Red: not all clients succeed."},
 		Files: []File{file("contention.csv", c.CSV)},
 		Own:   own,
 	}

@@ -146,7 +146,7 @@ func (s Storm) Section(own ...string) Section {
 			"How to read the table. Success is the share of all calls that succeed in the end. p99 is the time within which 99 of 100 successful calls " +
 				"succeed; it is left out if far fewer calls succeed than without retries. Peak load is the largest number of attempts in a second, as a multiple of the calls. " +
 				"Recovery is the time from the end of the outage until success is back at its level before the outage, for ten seconds in a row. " +
-				"± and ( to ) are 95 % confidence intervals. Red: fewer calls succeed than without retries, or the server does not recover.",
+				"± and ranges in parentheses are 95 % confidence intervals. Red: fewer calls succeed than without retries, or the server does not recover.",
 			s.method(),
 		},
 		Files: []File{file("storm.csv", s.CSV), file("storm-seconds.csv", s.SeriesCSV)},
@@ -181,7 +181,7 @@ func (s Storm) outage() string {
 	case lab.BrownOut:
 		return fmt.Sprintf("works at %s of its pace for %s", percent(o.Share), length)
 	}
-	return fmt.Sprintf("stands still for %s", length)
+	return fmt.Sprintf("stalls for %s", length)
 }
 
 func (s Storm) method() string {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -107,7 +108,8 @@ func (q *request) system() (s lab.Storm, err error) {
 	if s, err = s.WithDefaults(); err != nil {
 		return s, err
 	}
-	s.Rate, s.Service = q.Rate, time.Duration(float64(s.Workers)/q.Capacity*1e9)
+	s.Rate, s.Workers = q.Rate, max(1, int(math.Round(q.Capacity*s.Service.Seconds())))
+	s.Service = time.Duration(float64(s.Workers) / q.Capacity * 1e9)
 	s.Failures = cmp.Or(q.Failures, -1) // none
 	s.Outage.Kind, s.Outage.To = kind, s.Outage.From+time.Duration(q.Seconds*1e9)
 	s.Queue, s.Horizon = 0, 0 // follow from the rest

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gobackoff/retry/lab"
 	"github.com/stretchr/testify/assert"
@@ -80,7 +79,7 @@ func TestAdvice(t *testing.T) {
 	}
 	r := ask(t, map[string]any{"What": "advice"})
 	require.Empty(t, r.Error)
-	v, err := lab.Advice{Storm: lab.Storm{Rate: 70, Service: 100 * time.Millisecond}, Outages: 32}.Run(t.Context())
+	v, err := lab.Advice{Storm: lab.Storm{Rate: 70, Workers: 1}, Outages: 32}.Run(t.Context())
 	require.NoError(t, err)
 	assert.Contains(t, r.HTML, `<p class="headline">`+v.Policy+"</p>")
 	assert.Contains(t, r.HTML, fmt.Sprintf("%.1f\u00a0%% of the calls succeed", 100*v.Rows[0].Success.Mean))
