@@ -67,7 +67,7 @@ func avastOptions(r *rewriter, s *site, options []ast.Expr) {
 		case "DelayType":
 			rule = arg[0]
 		case "Attempts":
-			s.limits.attempts = r.attempts(s, arg[0])
+			s.limits.attempts = r.attempts(arg[0])
 		case "UntilSucceeded":
 			s.limits.attempts = code("retry.Unlimited")
 		case "OnRetry":
@@ -89,24 +89,33 @@ func avastOptions(r *rewriter, s *site, options []ast.Expr) {
 	if !lastOnly {
 		s.note("the error names the last failure, not all of them")
 	}
-	s.value.backoff = code(`retry.BackoffFunc(func(a retry.Attempt, u float64) time.Duration {
-		return retry.Exponential{Base: %}.Delay(a, u) + time.Duration(u*float64(%))
-	})`, base, jitter)
-	if rule != nil {
-		s.value.backoff = avastRule(r, s, rule, base, jitter)
-	}
-	if longest != nil && !r.isZero(longest) {
-		s.value.backoff = code("retry.Capped{Of: %, Cap: %}", s.value.backoff, longest)
-	}
+	s.value.backoff = avastRule(r, s, rule, base, jitter, longest)
 }
 
-// avastRule returns the rule of a DelayType.
-func avastRule(r *rewriter, s *site, x ast.Expr, base, jitter text) text {
+// avastRule returns the rule of a DelayType, which is nil by default, with the longest delay,
+// if there is one.
+func avastRule(r *rewriter, s *site, x ast.Expr, base, jitter text, longest ast.Expr) text {
+	limit := text{}
+	capped := func(rule text) text { return rule }
+	if longest != nil && !r.isZero(longest) {
+		limit = code(", Cap: %", longest)
+		capped = func(rule text) text { return code("retry.Capped{Of: %%}", rule, limit) }
+	}
+	random := capped(code("retry.Jittered{Of: retry.Constant(%), Share: 1}", jitter))
 	rules := map[string]text{
-		"BackOffDelay":           code("retry.Exponential{Base: %}", base),
-		"FixedDelay":             code("retry.Constant(%)", base),
-		"RandomDelay":            code("retry.Jittered{Of: retry.Constant(%), Share: 1}", jitter),
-		"FullJitterBackoffDelay": code("retry.FullJitter{Base: 2 * (%)}", base),
+		"": capped(code(`retry.BackoffFunc(func(a retry.Attempt, u float64) time.Duration {
+			return retry.Exponential{Base: %}.Delay(a, u) + time.Duration(u*float64(%))
+		})`, base, jitter)),
+		"BackOffDelay":           code("retry.Exponential{Base: %%}", base, limit),
+		"FixedDelay":             capped(r.constant(base)),
+		"RandomDelay":            random,
+		"FullJitterBackoffDelay": code("retry.FullJitter{Base: 2 * (%)%}", base, limit),
+	}
+	if none := code("retry.NoDelay{}"); r.zero(base) {
+		rules[""], rules["BackOffDelay"], rules["FixedDelay"], rules["FullJitterBackoffDelay"] = random, none, none, none
+	}
+	if x == nil {
+		return rules[""]
 	}
 	f, ok := r.object(x).(*types.Func)
 	if !ok || !r.lib.owns(f.Pkg()) || rules[f.Name()] == nil {

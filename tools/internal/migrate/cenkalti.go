@@ -39,7 +39,7 @@ func cenkalti() *library {
 			case name == "StopBackOff":
 				v.backoff, v.attempts = code("retry.NoDelay{}"), text{"1"}
 			case name == "ConstantBackOff" && fields["Interval"] != nil:
-				v.backoff = code("retry.Constant(%)", fields["Interval"])
+				v.backoff = r.constant(fields["Interval"])
 			case name == "ExponentialBackOff" && fields["InitialInterval"] != nil && fields["Multiplier"] != nil && fields["MaxInterval"] != nil:
 				is := func(name, standard string) bool {
 					x := fields[name]
@@ -74,7 +74,6 @@ func cenkalti() *library {
 		},
 		differs: []string{
 			"no attempt begins once the context is done, and a wait that would outlast its deadline is not begun",
-			"delays never exceed MaxInterval, which the random part could",
 			"OnlyIf(nil) does not retry the failure of an inner call that has retried, nor what may have taken effect; without it, DefaultClassifier also ends calls that would fail again, such as status 404",
 			"the error after the last attempt is a *retry.Error, which errors.Is and errors.As look into",
 		},
@@ -104,7 +103,7 @@ func cenkaltiOptions(r *rewriter, call *ast.CallExpr) *site {
 		case "WithNotify":
 			s.limits.hooks = r.hook(arg, "failed.Err", "wait")
 		case "WithMaxTries":
-			s.limits.attempts = r.attempts(s, arg)
+			s.limits.attempts = r.attempts(arg)
 		case "WithMaxElapsedTime":
 			s.limits.elapsed = text{arg}
 			if r.isZero(arg) {
@@ -134,7 +133,7 @@ func cenkaltiBackOff(r *rewriter, f *types.Func, args []ast.Expr) value {
 			v.exponential[strings.TrimPrefix(g.Name(), "With")] = text{option.Args[0]}
 		}
 	case "NewConstantBackOff":
-		v.backoff = code("retry.Constant(%)", args[0])
+		v.backoff = r.constant(text{args[0]})
 	case "WithContext":
 		v = r.read(args[0])
 		v.ctx = args[1]
@@ -162,18 +161,17 @@ func exponentialPolicy(r *rewriter, v value) policy {
 		}
 		return code(standard)
 	}
-	zero := func(t text) bool {
-		x, ok := t[0].(ast.Expr)
-		return ok && r.isZero(x) || t[0] == "0"
-	}
 	p.backoff = code("retry.Exponential{Base: %, Cap: %, Factor: %}", field("InitialInterval", "500 * time.Millisecond"),
 		field("MaxInterval", "time.Minute"), field("Multiplier", "1.5"))
-	if random := field("RandomizationFactor", "0.5"); !zero(random) {
+	if random := field("RandomizationFactor", "0.5"); !r.zero(random) {
 		p.backoff = code("retry.Spread{Of: %, Fraction: %}", p.backoff, random)
+	}
+	if r.zero(field("InitialInterval", "")) {
+		p.backoff = code("retry.NoDelay{}")
 	}
 	if limit := v.exponential["MaxElapsedTime"]; limit != nil {
 		p.elapsed = limit
-		if zero(limit) {
+		if r.zero(limit) {
 			p.elapsed = nil
 		}
 	}

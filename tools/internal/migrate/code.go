@@ -12,6 +12,7 @@ const contextPkg pkg = "context"
 
 // packages has the packages that the new code imports, by the names used in templates.
 var packages = map[string]pkg{
+	"cmp":     "cmp",
 	"context": contextPkg,
 	"errors":  "errors",
 	"time":    "time",
@@ -19,7 +20,7 @@ var packages = map[string]pkg{
 	"adapt":   "github.com/gobackoff/retry/adapt",
 }
 
-var variable = regexp.MustCompile(`%|\b(context|errors|time|retry|adapt)\.`)
+var variable = regexp.MustCompile(`%|\b(cmp|context|errors|time|retry|adapt)\.`)
 
 // code returns the text of a template, in which each % stands for the next argument (a
 // string, a node or a text), and the names of packages for those of their imports.
@@ -90,6 +91,20 @@ func (r *rewriter) isZero(x ast.Expr) bool {
 	return value != nil && constant.Sign(value) == 0
 }
 
+// zero reports whether t is the constant 0.
+func (r *rewriter) zero(t text) bool {
+	x, ok := t[0].(ast.Expr)
+	return ok && r.isZero(x) || t[0] == "0"
+}
+
+// constant returns the rule that always waits for d. Without a wait, it has another name.
+func (r *rewriter) constant(d text) text {
+	if r.zero(d) {
+		return code("retry.NoDelay{}")
+	}
+	return code("retry.Constant(%)", d)
+}
+
 func (r *rewriter) isNil(x ast.Expr) bool { return r.pass.TypesInfo.Types[x].IsNil() }
 
 // retries returns the MaxAttempts of n retries.
@@ -108,13 +123,13 @@ func (r *rewriter) retries(x ast.Expr) text {
 }
 
 // attempts returns the MaxAttempts of n attempts, where 0 means no bound.
-func (r *rewriter) attempts(s *site, x ast.Expr) text {
+func (r *rewriter) attempts(x ast.Expr) text {
 	if n, known := r.number(x); known && n == 0 {
 		return code("retry.Unlimited")
 	} else if _, literal := ast.Unparen(x).(*ast.BasicLit); literal {
 		return text{x}
 	} else if !known {
-		s.note("if " + r.shown(x) + " is 0, there are three attempts, and no longer any number")
+		return code("cmp.Or(%, retry.Unlimited)", r.asInt(x))
 	}
 	return r.asInt(x)
 }

@@ -59,7 +59,7 @@ func wait() *library {
 
 // waitPoll reads the interval of a call and what stands between it and the condition.
 func waitPoll(r *rewriter, s *site, name string, args []ast.Expr) {
-	s.value = value{policy: policy{backoff: code("retry.Constant(%)", args[0]), attempts: code("retry.Unlimited")}}
+	s.value = value{policy: policy{backoff: r.constant(text{args[0]}), attempts: code("retry.Unlimited")}}
 	args = args[1:]
 	immediate := strings.Contains(name, "Immediate")
 	if strings.HasPrefix(name, "PollUntilContext") {
@@ -96,7 +96,7 @@ func waitBackoff(r *rewriter, s *site, x ast.Expr) {
 		s.fail("its Backoff has no Duration or no Steps")
 		return
 	}
-	rule := code("retry.Constant(%)", fields["Duration"])
+	rule := r.constant(text{fields["Duration"]})
 	if factor := fields["Factor"]; factor != nil && !r.isZero(factor) {
 		rule = code("retry.Exponential{Base: %", fields["Duration"])
 		if limit := fields["Cap"]; limit != nil {

@@ -6,7 +6,7 @@ import (
 	"log"
 	"time"
 
-	"github.com/avast/retry-go/v4" // want "6 of 11 calls can be rewritten"
+	"github.com/avast/retry-go/v4" // want "8 of 13 calls can be rewritten"
 )
 
 var (
@@ -17,7 +17,7 @@ var (
 )
 
 func a1(ctx context.Context) error {
-	return retry.Do(func() error { // want "retry\\.Do: can be rewritten; if rtyAttNum is 0, there are three attempts, and no longer any number"
+	return retry.Do(func() error { // want "retry\\.Do: can be rewritten"
 		return retry.Unrecoverable(errors.New("x"))
 	}, retry.Context(ctx), rtyAtt, rtyDel, rtyErr, retry.OnRetry(func(n uint, err error) {
 		log.Println(n, err)
@@ -57,10 +57,12 @@ func a5(opts ...retry.Option) error {
 
 func a6() error {
 	for _, err := range []error{
-		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.RandomDelay), retry.MaxJitter(time.Second)), // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
-		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.FullJitterBackoffDelay), retry.Attempts(0)), // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
-		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.BackOffDelay), retry.UntilSucceeded()),      // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
-		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.CombineDelay(retry.BackOffDelay))),          // want "retry\\.Do: left alone: its DelayType retry\\.CombineDelay\\(retry\\.BackOffDelay\\) has no counterpart: make it a retry\\.BackoffFunc"
+		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.RandomDelay), retry.MaxJitter(time.Second)),                              // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
+		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.FullJitterBackoffDelay), retry.Attempts(0), retry.MaxDelay(time.Minute)), // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
+		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.BackOffDelay), retry.MaxDelay(30*time.Second), retry.UntilSucceeded()),   // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
+		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.CombineDelay(retry.BackOffDelay))),                                       // want "retry\\.Do: left alone: its DelayType retry\\.CombineDelay\\(retry\\.BackOffDelay\\) has no counterpart: make it a retry\\.BackoffFunc"
+		retry.Do(ping, retry.LastErrorOnly(true), retry.Delay(0)),                                                                                // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
+		retry.Do(ping, retry.LastErrorOnly(true), retry.Delay(0), retry.DelayType(retry.FixedDelay)),                                             // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
 		retry.Do(ping, a7()), // want "retry\\.Do: left alone: the option a7\\(\\) is not understood"
 	} {
 		if err != nil {

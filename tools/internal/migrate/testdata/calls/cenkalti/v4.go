@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/cenkalti/backoff/v4" // want "15 of 35 calls can be rewritten"
+	"github.com/cenkalti/backoff/v4" // want "16 of 36 calls can be rewritten"
 )
 
 const retries = 30
@@ -229,6 +229,7 @@ func kinds() error {
 		backoff.Retry(ping, &backoff.ConstantBackOff{Interval: time.Second}),                 // want "backoff\\.Retry: can be rewritten; the call has no context: pass one to end it early"
 		backoff.Retry(ping, &backoff.ExponentialBackOff{}),                                   // want "backoff\\.Retry: left alone: its backoff comes from elsewhere"
 		backoff.Retry(ping, backoff.NewExponentialBackOff(backoff.WithRetryStopDuration(0))), // want "backoff\\.Retry: left alone: its backoff comes from elsewhere"
+		backoff.Retry(ping, backoff.NewExponentialBackOff(backoff.WithInitialInterval(0))),   // want "backoff\\.Retry: can be rewritten; the call has no context: pass one to end it early"
 		backoff.RetryNotifyWithTimer(ping, &backoff.ZeroBackOff{}, nil, timer{}),             // want "backoff\\.RetryNotifyWithTimer: left alone: has a timer of its own"
 	} {
 		if err != nil {
