@@ -311,39 +311,50 @@ func (b *RatioBudget) sum() int64 {
 	return total
 }
 
-// InvitedBudget is a [Budget] in which three retries of a call are free if the server
-// asked for them with a hint and does not also fail without one: such a failure outweighs
-// ten hints or successes, at most a thousand. Budget decides about others.
+// InvitedBudget is a [Budget] that does not refuse three retries of a call that a hint asked
+// for, unless the server also fails without one, which outweighs ten hints or successes, or
+// nothing succeeds for four times the hint.
 type InvitedBudget struct {
 	Budget  Budget // nil: no bound
 	Trusted bool   // hints always count, as from an admit.Gate
+	Clock   Clock  // nil: the system clock
 
 	trust atomic.Int64
+	until atomic.Pointer[time.Time] // the time up to which hints count without a success; nil: there was one
 }
 
 // TryWithdraw implements [Budget].
 func (b *InvitedBudget) TryWithdraw(failed Attempt) bool {
-	if failed.Hint > 0 {
-		b.learn(1)
-	} else {
-		b.learn(-10)
-	}
-	return b.free(failed) || b.Budget == nil || b.Budget.TryWithdraw(failed)
+	invited := b.invited(&failed)
+	return b.Budget == nil || b.Budget.TryWithdraw(failed) || invited
 }
 
 // Deposit implements [Budget].
 func (b *InvitedBudget) Deposit(paid Attempt, err error) {
-	if b.free(paid) { // there is nothing to refund
-		paid = Attempt{}
-	}
 	b.learn(1)
+	if b.until.Load() != nil {
+		b.until.Store(nil)
+	}
 	if b.Budget != nil {
-		b.Budget.Deposit(paid, err)
+		b.Budget.Deposit(paid, err) // refunds what it could not pay, too: at most up to its capacity
 	}
 }
 
-func (b *InvitedBudget) free(failed Attempt) bool {
-	return failed.Hint > 0 && failed.Number <= 3 && (b.Trusted || b.trust.Load() >= 0)
+// invited reports whether Budget cannot refuse the retry. After ten minutes in which hints
+// did not count, they do again.
+func (b *InvitedBudget) invited(failed *Attempt) bool {
+	if failed.Hint <= 0 {
+		b.learn(-10)
+		return false
+	}
+	b.learn(1)
+	now, until := now(b.Clock), b.until.Load()
+	if until == nil || now.Sub(*until) > 10*time.Minute {
+		end := now.Add(4 * min(max(time.Second, failed.Hint), defaultMaxHint))
+		until = &end
+		b.until.Store(until)
+	}
+	return failed.Number <= 3 && (b.Trusted || b.trust.Load() >= 0 && !now.After(*until))
 }
 
 // learn changes the trust. Its bounds and weights were found by simulation: docs/overload.md.

@@ -420,7 +420,7 @@ func TestPermanentFailureRefunds(t *testing.T) {
 
 func TestInvitedBudget(t *testing.T) {
 	type step struct {
-		do      string // failure (without a hint), hint, success, permanent; with a number: that often
+		do      string // failure (without a hint), hint (of 2 s), success, permanent, or a time that passes
 		times   int
 		allowed bool    // the retry
 		balance float64 // of the Budget
@@ -431,40 +431,57 @@ func TestInvitedBudget(t *testing.T) {
 		number  int // of the failed attempts
 		steps   []step
 	}{
-		{"hints are free", false, 1, []step{{"hint", 1000, true, 500}}},
-		{"up to the third retry", false, 3, []step{{"hint", 1000, true, 500}}},
-		{"the fourth is not", false, 4, []step{{"hint", 1, true, 495}, {"hint", 99, true, 0}, {"hint", 1, false, 0}}},
+		{"hints are not refused", false, 1, []step{{"hint", 1, true, 495}, {"hint", 99, true, 0}, {"hint", 1000, true, 0}}},
+		{"up to the third retry", false, 3, []step{{"hint", 1000, true, 0}}},
+		{"the fourth is", false, 4, []step{{"hint", 100, true, 0}, {"hint", 1, false, 0}}},
+		{"failures without a hint are", false, 1, []step{{"hint", 100, true, 0}, {"failure", 1, false, 0}}},
 		{"a failure without a hint outweighs ten", false, 1, []step{
-			{"failure", 1, true, 486}, {"hint", 9, true, 441}, {"hint", 1, true, 441},
+			{"failure", 35, true, 10}, {"hint", 2, true, 0}, {"hint", 347, false, 0}, {"hint", 1, true, 0},
 		}},
-		{"successes count like hints", false, 1, []step{{"failure", 1, true, 486}, {"success", 9, true, 495}, {"hint", 1, true, 495}}},
-		{"permanent failures, too", false, 1, []step{{"failure", 1, true, 486}, {"permanent", 9, true, 495}, {"hint", 1, true, 495}}},
+		{"successes count like hints", false, 1, []step{
+			{"hint", 101, true, 0}, {"failure", 12, false, 0}, {"hint", 1, false, 0}, {"success", 18, false, 18}, {"hint", 4, true, 3}, {"hint", 1, true, 3},
+		}},
+		{"permanent failures, too", false, 1, []step{
+			{"hint", 101, true, 0}, {"failure", 12, false, 0}, {"hint", 1, false, 0}, {"permanent", 18, false, 18}, {"hint", 4, true, 3}, {"hint", 1, true, 3},
+		}},
 		{"at most a hundred are ahead", false, 1, []step{
-			{"success", 1000, true, 500}, {"failure", 10, true, 360}, {"hint", 1, true, 360},
-			{"success", 1000, true, 500}, {"failure", 11, true, 346}, {"hint", 1, true, 341},
+			{"hint", 1000, true, 0}, {"failure", 10, false, 0}, {"hint", 1, true, 0}, {"failure", 10, false, 0}, {"hint", 1, false, 0},
 		}},
 		{"at most a thousand are to be made up", false, 1, []step{
-			{"failure", 1000, false, 10}, {"success", 999, true, 500}, {"hint", 1, true, 500},
+			{"failure", 1000, false, 10}, {"hint", 2, true, 0}, {"hint", 997, false, 0}, {"hint", 1, true, 0},
 		}},
-		{"trusted", true, 1, []step{{"failure", 35, true, 10}, {"hint", 1000, true, 10}, {"failure", 1, false, 10}}},
-		{"trusted, the fourth", true, 4, []step{{"hint", 1, true, 495}}},
+		{"nothing succeeds for four times the hint", false, 1, []step{
+			{"hint", 101, true, 0}, {"8s", 1, true, 0}, {"hint", 1, true, 0}, {"1ns", 1, true, 0}, {"hint", 1, false, 0},
+			{"success", 1, false, 1}, {"hint", 1, true, 1},
+		}},
+		{"ten minutes later", false, 1, []step{
+			{"hint", 101, true, 0}, {"10m8s", 1, true, 0}, {"hint", 1, false, 0}, {"1ns", 1, false, 0}, {"hint", 1, true, 0},
+			{"9s", 1, true, 0}, {"hint", 1, false, 0},
+		}},
+		{"trusted", true, 1, []step{{"failure", 35, true, 10}, {"hint", 1000, true, 0}, {"1m", 1, true, 0}, {"hint", 1, true, 0}, {"failure", 1, false, 0}}},
+		{"trusted, the fourth", true, 4, []step{{"hint", 100, true, 0}, {"hint", 1, false, 0}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			budget := &retry.InvitedBudget{Budget: &retry.TokenBudget{}, Trusted: test.trusted}
+			clock := &retrytest.Clock{}
+			budget := &retry.InvitedBudget{Budget: &retry.TokenBudget{}, Trusted: test.trusted, Clock: clock}
+			allowed := true
 			for i, step := range test.steps {
-				allowed := true
 				for range step.times {
 					failed := retry.Attempt{Number: test.number, Verdict: retry.Verdict{Class: retry.ClassTransient}}
 					switch step.do {
 					case "hint":
-						failed.Class, failed.Hint = retry.ClassThrottled, time.Second
+						failed.Class, failed.Hint = retry.ClassThrottled, 2*time.Second
 						allowed = budget.TryWithdraw(failed)
 					case "failure":
 						allowed = budget.TryWithdraw(failed)
 					case "success":
 						budget.Deposit(retry.Attempt{}, nil)
-					default:
+					case "permanent":
 						budget.Deposit(retry.Attempt{}, errors.New("not found"))
+					default:
+						passed, err := time.ParseDuration(step.do)
+						require.NoError(t, err)
+						clock.Advance(passed)
 					}
 				}
 				assert.Equal(t, step.allowed, allowed, "step %d", i+1)
@@ -474,21 +491,35 @@ func TestInvitedBudget(t *testing.T) {
 	}
 }
 
-// TestInvitedBudgetRefund: a free retry refunds nothing, one that was paid for does.
+// TestInvitedBudgetHints: a hint counts as at least a second and at most an hour.
+func TestInvitedBudgetHints(t *testing.T) {
+	for hint, counts := range map[time.Duration]time.Duration{
+		1: 4 * time.Second, time.Second: 4 * time.Second, 2 * time.Second: 8 * time.Second,
+		time.Hour: 4 * time.Hour, math.MaxInt64: 4 * time.Hour,
+	} {
+		clock := &retrytest.Clock{}
+		budget := &retry.InvitedBudget{Budget: &retry.TokenBudget{Deficit: 500}, Clock: clock}
+		invited := retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassThrottled, Hint: hint}}
+		require.True(t, budget.TryWithdraw(invited))
+		clock.Advance(counts)
+		assert.True(t, budget.TryWithdraw(invited), hint)
+		clock.Advance(1)
+		assert.False(t, budget.TryWithdraw(invited), hint)
+	}
+}
+
+// TestInvitedBudgetRefund: an invited retry costs and refunds as any other.
 func TestInvitedBudgetRefund(t *testing.T) {
 	tokens := &retry.TokenBudget{Deficit: 100}
 	budget := &retry.InvitedBudget{Budget: tokens}
 	invited := retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassThrottled, Hint: time.Second}}
 	require.True(t, budget.TryWithdraw(invited))
-	budget.Deposit(invited, nil)
-	assert.Equal(t, 401., tokens.Balance())
-	for range 4 { // trust is above 0
+	assert.Equal(t, 395., tokens.Balance())
+	for range 4 {
 		require.True(t, budget.TryWithdraw(retry.Attempt{Number: 1}))
 	}
-	require.True(t, budget.TryWithdraw(invited))
-	assert.Equal(t, 401-4*14-5., tokens.Balance())
 	budget.Deposit(invited, nil)
-	assert.Equal(t, 401-4*14., tokens.Balance())
+	assert.Equal(t, 400-4*14., tokens.Balance())
 }
 
 // TestInvitedBudgetWithout: without a Budget, all retries are allowed, and the balance is

@@ -34,8 +34,8 @@
 //   - The trailer grpc-retry-pushback-ms is the hint for the next wait (gRPC proposal A6).
 //     A negative or malformed value ends the call.
 //   - Without a pushback, a google.rpc.RetryInfo in the first 32 details of the status is the hint.
-//     grpc-go itself ignores it. Neither hint makes a permanent code retryable. In a
-//     [retry.InvitedBudget], a retry that a hint asked for is free.
+//     grpc-go itself ignores it. Neither hint makes a permanent code retryable. A
+//     [retry.InvitedBudget] does not refuse a retry that a hint asked for.
 //   - The metadata grpc-previous-rpc-attempts tells the server the number of earlier
 //     attempts, as in gRPC's own retries.
 //

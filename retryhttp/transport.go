@@ -128,8 +128,9 @@ type Transport struct {
 	// PerHost replaces the Policy's Budget with a separate Budget for each host. If
 	// both are nil, the Transport uses a PerHost of its own, with a [retry.InvitedBudget]
 	// for each host. A host that fails gets about 35 retries, and then none until it
-	// succeeds again, but a rate limit (429 with Retry-After) costs none of them, as long
-	// as the host does not also fail without a hint; docs/overload.md has measurements.
+	// succeeds again. Beyond these, retries after a rate limit (429 with Retry-After) are
+	// made as long as the host does not also fail without a hint, and the hints lead to
+	// successes; docs/overload.md has measurements.
 	// For no Budget at all, set PerHost to [Unbudgeted](), or the Policy's text to
 	// budget=ratio(floor=1000000).
 	PerHost *PerHost

@@ -104,7 +104,7 @@ func (o *outcome) RetryAfter() time.Duration {
 
 // forTargets returns the policy for waiting until targets are ready: a hint may delay the
 // next attempt by five seconds, so that a server which asks for minutes is found ready
-// soon after it is, and a retry that a hint asked for costs no budget.
+// soon after it is, and a budget does not refuse a retry that a hint asked for.
 func forTargets(p retry.Policy) retry.Policy {
 	if p.Hint == nil {
 		p.Hint = retry.HintWindow{}
