@@ -87,7 +87,7 @@ func TestOverload(t *testing.T) {
 }
 
 // TestTrusted: the budget of one busy client process is too small for a stall, and suffices
-// if retries that a Gate invited are free.
+// if it does not refuse retries that a Gate invited.
 func TestTrusted(t *testing.T) {
 	for _, test := range []struct {
 		name        string
