@@ -35,8 +35,8 @@ type Advice struct {
 	// worth. 0 means 0.01, one point for each second.
 	Price float64
 
-	// Outages is the number of outages that the finalists go through, from 32 to 1000. 0
-	// means 96. With fewer, the search is faster and depends more on chance.
+	// Outages is the number of outages, rounded up, that the finalists go through, from 32
+	// to 1000. 0 means 96. With fewer, the search is faster and depends more on chance.
 	Outages int
 }
 

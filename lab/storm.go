@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,6 +103,19 @@ func (k OutageKind) String() string {
 		return outageNames[k]
 	}
 	return fmt.Sprintf("outage(%d)", uint8(k))
+}
+
+// MarshalText returns the name of the kind.
+func (k OutageKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads the name of a kind.
+func (k *OutageKind) UnmarshalText(name []byte) error {
+	i := slices.Index(outageNames[:], string(name))
+	if i < 0 {
+		return fmt.Errorf("unknown outage %q; there are %s", name, strings.Join(outageNames[:], ", "))
+	}
+	*k = OutageKind(i)
+	return nil
 }
 
 // An Outage is the failure of the server in a [Storm].

@@ -27,15 +27,10 @@ type system struct {
 	model    *lab.Storm
 	names    []string // of the flags
 	file     string
-	outage   string
 	latency  string
 	capacity float64
 	gate     bool
 	given    map[string]bool // flags on the command line or in the file
-}
-
-var outages = map[string]lab.OutageKind{
-	lab.Stall.String(): lab.Stall, lab.Down.String(): lab.Down, lab.BrownOut.String(): lab.BrownOut, lab.Partial.String(): lab.Partial,
 }
 
 // systemFlags adds the flags that describe a system, and returns the system. The defaults
@@ -62,11 +57,11 @@ func (env *environment) systemFlags(set *flag.FlagSet) *lab.Storm {
 	set.IntVar(&model.Processes, "processes", model.Processes, "client processes, each with its own budget and limiter")
 	set.DurationVar(&model.Timeout, "timeout", model.Timeout, "how long a client waits for the response to an attempt, unless the policy has a timeout")
 	set.DurationVar(&model.Deadline, "deadline", model.Deadline, "time limit of a call")
-	set.StringVar(&s.outage, "outage", model.Outage.Kind.String(), "`kind`: stall, down, brown-out or partial")
+	set.TextVar(&model.Outage.Kind, "outage", model.Outage.Kind, "`kind`: stall, down, brown-out or partial")
 	set.DurationVar(&model.Outage.From, "from", model.Outage.From, "start of the outage")
 	set.DurationVar(&model.Outage.To, "to", model.Outage.To, "end of the outage")
 	set.Float64Var(&model.Outage.Share, "share", model.Outage.Share, "fraction of its normal speed at which the server works in a brown-out, or of the attempts that it accepts in a partial outage")
-	set.DurationVar(&model.Horizon, "horizon", 0, "end of the simulation (default: when a server without retries must have recovered)")
+	set.DurationVar(&model.Horizon, "horizon", 0, "end of the simulation (default: 3 to 4 minutes after the outage)")
 	s.names = slices.DeleteFunc(flagNames(set), func(name string) bool { return slices.Contains(own, name) })
 	set.StringVar(&s.file, "system", "", "YAML `file` with these flags, such as the file that backofflab init writes; flags take precedence")
 	return model
@@ -83,10 +78,6 @@ func (s *system) read(env *environment, set *flag.FlagSet) error {
 		set.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	}
 	s.model.Seed, s.model.Parallel = env.seed, env.parallel
-	var ok bool
-	if s.model.Outage.Kind, ok = outages[s.outage]; !ok {
-		return fmt.Errorf("outage: unknown %q; %s", s.outage, known(s.outage, []string{"stall", "down", "brown-out", "partial"}))
-	}
 	switch {
 	case s.model.Failures < 0:
 		return fmt.Errorf("failures: %v is not from 0 up and below 1", s.model.Failures)

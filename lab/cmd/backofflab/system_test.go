@@ -101,7 +101,7 @@ func TestSystemFile(t *testing.T) {
 		"policies: [{rule: x}]": `unknown name "x"`,
 		"rate: 0":               "rate: 0 is not above 0",
 		"- 5":                   "system",
-		"outage: fire":          `unknown "fire"`,
+		"outage: fire":          `line 1: outage: "fire": unknown outage`,
 	} {
 		status, _, stderr := backofflab(t.Context(), "storm", "-system", file(t, "x.yaml", text))
 		assert.Equal(t, misused, status, text)

@@ -138,6 +138,7 @@ func TestStorm(t *testing.T) {
 	series := rows(t, func(w *bytes.Buffer) error { return s.SeriesCSV(w) })
 	assert.Equal(t, [][]string{{"policy", "second", "attempts", "successes"}, {"a", "0", "700", "700"}, {"a", "1", "1400", "0"}}, series[:3])
 	section := s.Section()
+	assert.Contains(t, section.Text[0], "never: not within 180 s.")
 	assert.Equal(t, "A server can serve 1000 attempts a second and gets 700 calls a second. It works at 25.0 % of its pace for 30 s.", section.Lead)
 	require.Len(t, section.Figures, 2)
 	load := section.Figures[0].Picture

@@ -145,7 +145,8 @@ func (s Storm) Section(own ...string) Section {
 		Text: []string{
 			"How to read the table. Success is the share of all calls that succeed in the end. p99 is the time within which 99 of 100 successful calls " +
 				"succeed; it is left out if far fewer calls succeed than without retries. Peak load is the largest number of attempts in a second, as a multiple of the calls. " +
-				"Recovery is the time from the end of the outage until success is back at its level before the outage, for ten seconds in a row. " +
+				"Recovery is the time from the end of the outage until success is back at its level before the outage, for ten seconds in a row; never: not within " +
+				seconds(s.Storm.Horizon-s.Storm.Deadline-s.Storm.Outage.To) + ". " +
 				"± and ranges in parentheses are 95 % confidence intervals. Red: fewer calls succeed than without retries, or the server does not recover.",
 			s.method(),
 		},

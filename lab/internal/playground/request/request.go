@@ -22,7 +22,7 @@ type request struct {
 	Clients  int     // of the contention
 	Rate     float64 // of the storm, in calls a second
 	Capacity float64 // in attempts a second
-	Outage   string
+	Outage   lab.OutageKind
 	Seconds  float64 // of the outage
 	Failures float64
 	Gate     bool // an admission gate in front of the server
@@ -88,11 +88,8 @@ func (q *request) contention(c lab.Contender) (section report.Section, err error
 	return report.Contention{Cells: cells}.Section(c.Name), err
 }
 
-var outages = map[string]lab.OutageKind{"stall": lab.Stall, "down": lab.Down, "brown-out": lab.BrownOut, "partial": lab.Partial}
-
 // system returns the described system.
 func (q *request) system() (s lab.Storm, err error) {
-	kind, ok := outages[q.Outage]
 	switch {
 	case !(q.Capacity >= 1 && q.Capacity <= mostCapacity):
 		return s, fmt.Errorf("capacity: %v is not in 1 to %d", q.Capacity, mostCapacity)
@@ -102,8 +99,6 @@ func (q *request) system() (s lab.Storm, err error) {
 		return s, fmt.Errorf("seconds: %v is not above 0 and up to 30", q.Seconds)
 	case !(q.Failures >= 0):
 		return s, fmt.Errorf("failures: %v is negative", q.Failures)
-	case !ok:
-		return s, fmt.Errorf("outage: unknown %q", q.Outage)
 	}
 	if s, err = s.WithDefaults(); err != nil {
 		return s, err
@@ -111,7 +106,7 @@ func (q *request) system() (s lab.Storm, err error) {
 	s.Rate, s.Workers = q.Rate, max(1, int(math.Round(q.Capacity*s.Service.Seconds())))
 	s.Service = time.Duration(float64(s.Workers) / q.Capacity * 1e9)
 	s.Failures = cmp.Or(q.Failures, -1) // none
-	s.Outage.Kind, s.Outage.To = kind, s.Outage.From+time.Duration(q.Seconds*1e9)
+	s.Outage.Kind, s.Outage.To = q.Outage, s.Outage.From+time.Duration(q.Seconds*1e9)
 	s.Queue, s.Horizon = 0, 0 // follow from the rest
 	if q.Gate {
 		s.Gate = func() *admit.Gate { return new(admit.Gate) }
@@ -120,7 +115,7 @@ func (q *request) system() (s lab.Storm, err error) {
 }
 
 const (
-	mostCapacity = 100_000
+	mostCapacity = 20_000
 	calls        = 10_000 // of a trial; limits the time of a simulation to a few seconds
 )
 

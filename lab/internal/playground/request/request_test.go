@@ -43,7 +43,8 @@ func TestDefaults(t *testing.T) {
 		require.NoError(t, err)
 		return x
 	}
-	q := request{Rate: number("rate"), Capacity: number("capacity"), Outage: value("outage"), Seconds: number("seconds"), Failures: number("failures")}
+	q := request{Rate: number("rate"), Capacity: number("capacity"), Seconds: number("seconds"), Failures: number("failures")}
+	require.NoError(t, q.Outage.UnmarshalText([]byte(value("outage"))))
 	got, err := q.system()
 	require.NoError(t, err)
 	want, err := lab.Storm{}.WithDefaults()
@@ -97,7 +98,7 @@ func TestHandleRefuses(t *testing.T) {
 		"capacity: 1e+06":              {"What": "storm", "Capacity": 1e6},
 		"failures: -1":                 {"What": "storm", "Failures": -1},
 		"seconds: 31":                  {"What": "storm", "Seconds": 31},
-		`outage: unknown "fire"`:       {"What": "storm", "Outage": "fire"},
+		`unknown outage "fire"`:        {"What": "storm", "Outage": "fire"},
 		"Failures: 1 is":               {"What": "storm", "Failures": 1},
 		"cannot unmarshal string into": {"Rate": "many"},
 	} {
