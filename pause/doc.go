@@ -12,7 +12,8 @@
 // A pause begins after 20 failures with a hint in a row, over at least 100 ms. A success
 // ends the row, and so does a permanent failure without a hint, such as a 404. A failure
 // that has no hint counts ten against the row, down to -1000: calls that time out mean that
-// the server refuses too late, and hints are not to be trusted then.
+// the server refuses too late, and hints are not to be trusted then. A call that its caller
+// canceled does not count.
 //
 // The pause ends when the earliest of the hints does. Every second, one call begins
 // nevertheless; its success ends the pause. Then the calls leave in the order of their

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/errfacts"
 )
 
 // A Limiter is a [retry.Limiter] that makes calls wait while the server asks for it. The
@@ -81,10 +82,14 @@ func (l *Limiter) Wait(ctx context.Context) error {
 }
 
 // Observe notes the outcome of an attempt. [retry.Do] calls it; other callers of Wait must
-// call it, too. A permanent failure without a hint counts as a success.
+// call it, too. A permanent failure without a hint counts as a success, unless the caller
+// canceled the attempt: then the server has not answered, and nothing is noted.
 func (l *Limiter) Observe(a retry.Attempt) {
 	answered := a.Err == nil || a.Class == retry.ClassPermanent && a.Hint <= 0
-	if answered && l.state.Load() == calm || a.Hint > cmp.Or(max(0, l.MaxHint), time.Minute) {
+	if answered && l.state.Load() == calm || a.Hint > l.maxHint() {
+		return
+	}
+	if answered && a.Err != nil && errfacts.Read(a.Err).Canceled {
 		return
 	}
 	l.mu.Lock()
@@ -182,6 +187,8 @@ func (l *Limiter) changed(now time.Time) {
 	}
 	l.state.Store(state)
 }
+
+func (l *Limiter) maxHint() time.Duration { return cmp.Or(max(0, l.MaxHint), time.Minute) }
 
 func (l *Limiter) clock() retry.Clock { return cmp.Or[retry.Clock](l.Clock, retry.SystemClock{}) }
 

@@ -3,6 +3,7 @@ package pause_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -287,6 +288,28 @@ func TestProbe(t *testing.T) {
 		assert.Zero(t, waits(t, l))
 		assert.Equal(t, sec, waits(t, l))
 		time.Sleep(sec)
+		assert.Zero(t, waits(t, l))
+	})
+}
+
+// TestCanceled: a call that its caller cancels has learned nothing, so it neither ends a
+// pause nor the row before one.
+func TestCanceled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := new(pause.Limiter)
+		cancel := func() {
+			a := retry.Attempt{Number: 1, Err: fmt.Errorf("Get: %w", context.Canceled)}
+			a.Verdict = retry.Policy{}.Classify(a.Err)
+			l.Observe(a)
+		}
+		cancel() // without a row
+		observe(l, 10, 90*ms, hint(9*sec))
+		cancel()
+		observe(l, 10, 90*ms, hint(9*sec))
+		assert.Equal(t, sec, waits(t, l), "the row goes on")
+		cancel()
+		assert.Equal(t, sec, waits(t, l), "the pause goes on")
+		l.Observe(success.attempt())
 		assert.Zero(t, waits(t, l))
 	})
 }
