@@ -53,7 +53,7 @@ const slot = 100 * time.Millisecond // of calls that leave the line
 var errLate = fmt.Errorf("pause: the server asks for a wait beyond the deadline: %w", context.DeadlineExceeded)
 
 type caller struct {
-	place *list.Element // nil: not yet in line
+	place *list.Element // nil: not in line
 	ahead int           // at most, calls before it
 	last  time.Time     // when it begins if its deadline comes before its turn; zero: at once
 	wake  context.CancelFunc
@@ -66,6 +66,13 @@ func (l *Limiter) Wait(ctx context.Context) error {
 		return nil
 	}
 	c := &caller{}
+	defer func() {
+		if c.place != nil { // the Clock panicked; the calls behind must not wait for this one
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.line.Remove(c.place)
+		}
+	}()
 	var ended error
 	for {
 		woken, wake := context.WithCancel(ctx)
@@ -126,6 +133,7 @@ func (l *Limiter) turn(ctx context.Context, c *caller, wake context.CancelFunc, 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now, first := l.clock().Now(), c.place == nil
+	l.until = earlier(l.until, now.Add(l.maxHint())) // it is later if the Clock went back
 	if c.wake = wake; first {
 		c.ahead, c.place = l.line.Len(), l.line.PushBack(c)
 	}
@@ -160,6 +168,7 @@ func (l *Limiter) turn(ctx context.Context, c *caller, wake context.CancelFunc, 
 		l.left++
 	}
 	l.line.Remove(c.place)
+	c.place = nil
 	l.changed(now)
 	return 0, ended
 }

@@ -393,6 +393,45 @@ type brokenClock struct{ retrytest.Clock }
 
 func (*brokenClock) Sleep(context.Context, time.Duration) error { return errRefused }
 
+// TestClockPanics: the calls behind one whose Clock panics go on.
+func TestClockPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock := &oddClock{panics: true}
+		l := &pause.Limiter{Clock: clock, Strict: true}
+		begin(l, sec)
+		assert.Panics(t, func() { _ = l.Wait(t.Context()) })
+		clock.panics = false
+		assert.Equal(t, sec, waits(t, l))
+	})
+}
+
+// TestClockGoesBack: a pause is not longer than MaxHint if the Clock is set back.
+func TestClockGoesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock := &oddClock{}
+		l := &pause.Limiter{Clock: clock, MaxHint: 10 * sec, Strict: true}
+		begin(l, sec)
+		clock.back = time.Hour
+		assert.Equal(t, 10*sec, waits(t, l))
+		assert.Zero(t, waits(t, l))
+	})
+}
+
+type oddClock struct {
+	retry.SystemClock
+	panics bool
+	back   time.Duration
+}
+
+func (c *oddClock) Now() time.Time { return c.SystemClock.Now().Round(0).Add(-c.back) }
+
+func (c *oddClock) Sleep(ctx context.Context, d time.Duration) error {
+	if c.panics {
+		panic("odd")
+	}
+	return c.SystemClock.Sleep(ctx, d)
+}
+
 // TestClock: with a virtual clock, nothing waits in real time.
 func TestClock(t *testing.T) {
 	clock := &retrytest.Clock{Start: time.Unix(0, 0)}
