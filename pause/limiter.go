@@ -160,8 +160,8 @@ func (l *Limiter) turn(ctx context.Context, c *caller, wake context.CancelFunc, 
 	case next.After(now):
 		return next.Sub(now), nil
 	case late && next.Equal(c.last):
-	case !front: // changed wakes it
-		return slot, nil
+	case !front: // changed wakes it; more often, many calls would keep it from its turn
+		return time.Second, nil
 	case paused:
 		l.probe = now.Add(time.Second)
 	default:
