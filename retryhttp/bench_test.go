@@ -28,6 +28,7 @@ func BenchmarkSuccess(b *testing.B) {
 		{"base", base},
 		{"Transport", &retryhttp.Transport{Base: base}},
 		{"Transport,PerHost", &retryhttp.Transport{Base: base, PerHost: &retryhttp.PerHost{}}},
+		{"Transport,PerScope", &retryhttp.Transport{Base: base, PerScope: &retryhttp.PerScope{}}},
 		{"Transport,AttemptHeader", &retryhttp.Transport{Base: base, AttemptHeader: "Attempt"}},
 		{"Transport,Budget", &retryhttp.Transport{Base: base, Policy: retry.Policy{Budget: &retry.TokenBudget{}}}},
 	} {
