@@ -300,7 +300,10 @@ func (c *call) unlessUnrepeatable(err error, harmless bool) error {
 func (c *call) result(err error) (*http.Response, error) {
 	if err == nil || c.response != nil && c.failed.body != nil && !errors.Is(err, c.Context.Err()) {
 		if e, ok := err.(*retry.Error); ok {
-			c.latest.gaveUp = &gaveUp{e.Attempts, e.Reason, c.missing}
+			c.latest.gaveUp = &retry.Error{Attempts: e.Attempts, Reason: e.Reason}
+			if e.Reason == retry.ErrUnrepeatable {
+				c.latest.gaveUp.Reason = fmt.Errorf("%w: %s", e.Reason, c.missing)
+			}
 		}
 		return c.response, nil
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/gobackoff/retry"
 )
 
 // An exchange is one request passed to Base, and its context, through which it observes
@@ -47,7 +49,7 @@ type exchange struct {
 	number    int
 	request   http.Request // its context is the exchange
 	ambiguous bool         // an earlier exchange may have been executed
-	gaveUp    *gaveUp      // why the call returns the response, if it would have been retried
+	gaveUp    *retry.Error // why the call returns the response, if it would have been retried
 
 	empty   bool  // the request has no body
 	watched bool  // the trace matters

@@ -25,25 +25,7 @@ type StatusError struct {
 
 	after  time.Duration
 	body   io.ReadCloser // closed before a retry; nil: already closed, or not the Transport's to close
-	gaveUp *gaveUp       // nil: the call has not ended, or would not have retried
-}
-
-// gaveUp says why a Transport did not retry after a response.
-type gaveUp struct {
-	attempts int
-	reason   error
-	missing  string // for retry.ErrUnrepeatable
-}
-
-func (g *gaveUp) String() string {
-	attempts, reason := "attempts", g.reason.Error()
-	if g.attempts == 1 {
-		attempts = "attempt"
-	}
-	if g.reason == retry.ErrUnrepeatable {
-		reason += ": " + g.missing
-	}
-	return fmt.Sprintf("gave up after %d %s (%s)", g.attempts, attempts, reason)
+	gaveUp *retry.Error  // why a Transport did not retry; nil: it would not have, or the call has not ended
 }
 
 // CheckStatus returns nil if the status of resp is below 400, and otherwise an error
@@ -77,7 +59,7 @@ func (e *StatusError) Error() string {
 		text += " (an earlier attempt may have succeeded)"
 	}
 	if e.gaveUp != nil {
-		text += "; " + e.gaveUp.String()
+		text += "; " + e.gaveUp.Error()
 	}
 	return text
 }
@@ -85,7 +67,7 @@ func (e *StatusError) Error() string {
 // Is reports whether target is the reason for which a [Transport] gave up, if e is the error
 // of [CheckStatus] for its response.
 func (e *StatusError) Is(target error) bool {
-	return e.gaveUp != nil && errors.Is(e.gaveUp.reason, target)
+	return e.gaveUp != nil && errors.Is(e.gaveUp.Reason, target)
 }
 
 // HTTPStatusCode returns the status.

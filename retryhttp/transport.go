@@ -262,15 +262,9 @@ func (t *Transport) policyFor(req *http.Request, to *host) (retry.Policy, bool) 
 		p.Budget = to.budget
 	}
 	p.Limiter = t.PerScope.limiter(req, p.Limiter)
-	if next := p.OnRetry; next == nil {
-		p.OnRetry = discardResponse
-	} else {
-		p.OnRetry = func(ctx context.Context, failed retry.Attempt, wait time.Duration) {
-			discardResponse(ctx, failed, wait)
-			next(ctx, failed, wait)
-		}
-	}
-	return p, true
+	own := p.Hooks
+	p.Hooks = retry.Hooks{OnRetry: discardResponse}
+	return p.With(own), true
 }
 
 // cancelClock is a Clock whose Sleep also ends when a request's Cancel is closed. Base then
