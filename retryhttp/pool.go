@@ -1,6 +1,7 @@
 package retryhttp
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -58,7 +59,16 @@ func (c pooled) isFree() bool {
 func (p *pool) get(ctx context.Context, t *http.Transport, scheme, address string) (pooled, error) {
 	for {
 		p.mu.Lock()
-		p.conns = slices.DeleteFunc(p.conns, func(c pooled) bool { return c.Err() != nil })
+		free, most := 0, cmp.Or(t.MaxIdleConnsPerHost, http.DefaultMaxIdleConnsPerHost)
+		p.conns = slices.DeleteFunc(p.conns, func(c pooled) bool {
+			if c.single && c.Available() > 0 {
+				if free++; free > most {
+					go retire(c.ClientConn)
+					return true
+				}
+			}
+			return c.Err() != nil
+		})
 		i := slices.IndexFunc(p.conns, pooled.isFree)
 		if i < 0 && t.MaxConnsPerHost > 0 {
 			i = len(p.conns) - 1 // its RoundTrip waits

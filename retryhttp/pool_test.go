@@ -261,6 +261,48 @@ func TestPoolHTTP1(t *testing.T) {
 	})
 }
 
+// TestPoolIdleConnections: MaxIdleConnsPerHost applies to connections that carry one request at
+// a time, as soon as there is another request.
+func TestPoolIdleConnections(t *testing.T) {
+	for most, want := range map[int]int{0: http.DefaultMaxIdleConnsPerHost, 5: 5} {
+		const many = 20
+		var arrived sync.WaitGroup
+		arrived.Add(many)
+		s := newServer(t, http1, func(x *exchange) {
+			arrived.Done()
+			arrived.Wait()
+			ok(x)
+		})
+		s.base.MaxIdleConnsPerHost = most
+		transport := s.transport()
+		transport.MayRepeat = func(*http.Request) bool { return false }
+		var senders sync.WaitGroup
+		for range many {
+			senders.Go(func() { s.get(t, transport) })
+		}
+		senders.Wait()
+		assert.Len(t, s.connections(), many)
+		s.mu.Lock()
+		s.script = []step{ok}
+		s.mu.Unlock()
+		s.get(t, transport)
+		eventually(t, "connections are open", func() bool { return len(s.connections()) == want })
+		s.get(t, transport)
+		assert.EqualValues(t, many, s.opened.Load())
+	}
+}
+
+func (s *server) get(t *testing.T, transport http.RoundTripper) {
+	req := request(t, "GET", "")
+	req.URL = parse(t, s.URL)
+	resp, err := transport.RoundTrip(req)
+	if assert.NoError(t, err) {
+		_, err = io.Copy(io.Discard, resp.Body)
+		assert.NoError(t, err)
+		assert.NoError(t, resp.Body.Close())
+	}
+}
+
 // TestPoolIsClosed: CloseIdleConnections closes the pool's connections, but not those in use.
 func TestPoolIsClosed(t *testing.T) {
 	s := newServer(t, http2, ok)

@@ -26,8 +26,8 @@ type Transport struct {
 	// If Base is an http.Transport, a request without a body that net/http must not resend,
 	// such as a POST over HTTP/2, leaves over a connection that the Transport opens with
 	// NewClientConn, so an httptrace sees neither GetConn nor GotConn. MaxConnsPerHost
-	// applies to these connections separately, and CloseIdleConnections of Base does not
-	// close them. If Base is of another type, an attempt costs a few more allocations, and
+	// and MaxIdleConnsPerHost apply to these connections separately, and
+	// CloseIdleConnections of Base does not close them. If Base is of another type, an attempt costs a few more allocations, and
 	// such a request fails with retry.ErrUnrepeatable if a server refuses it with a GOAWAY.
 	Base http.RoundTripper
 
