@@ -24,11 +24,11 @@ import (
 // advised: the one with the fewest settings that differ from it, and then with the nearest
 // number of attempts.
 type Advice struct {
-	// Storm is the system. Its Contenders, Trials and Horizon are not used. Its Progress
-	// reports the work in thousandths. If its Outage is the zero value, each trial has
-	// another outage: stall, down, brown-out and partial in turn, from 0.5 to 120 s with
-	// all orders of magnitude equally likely, and a Share from 0.1 to 0.9. Otherwise all
-	// trials have that outage.
+	// Storm is the system. Its Contenders and Trials are not used. Its Progress reports the
+	// work in thousandths. If its Outage is the zero value, each trial has another outage
+	// and Horizon: stall, down, brown-out and partial in turn, from 0.5 to 120 s with all
+	// orders of magnitude equally likely, and a Share from 0.1 to 0.9. Otherwise all trials
+	// have that outage.
 	Storm Storm
 
 	// Price is the share of success that a second of the 99th percentile of the latency is
@@ -100,8 +100,7 @@ const (
 // invalid field.
 func (a Advice) Run(ctx context.Context) (Verdict, error) {
 	a.Price, a.Outages = cmp.Or(a.Price, 0.01), cmp.Or(a.Outages, 96)
-	fixed := a.Storm.Outage != Outage{}
-	a.Storm.Contenders, a.Storm.Horizon = nil, 0
+	a.Storm.Contenders = nil
 	s, err := a.Storm.WithDefaults()
 	switch {
 	case err != nil:
@@ -111,7 +110,7 @@ func (a Advice) Run(ctx context.Context) (Verdict, error) {
 	case a.Outages < 32 || a.Outages > 1000:
 		return Verdict{}, fmt.Errorf("advice: Outages: %d is not in 32 to 1000", a.Outages)
 	}
-	if !fixed {
+	if a.Storm.Outage == (Outage{}) {
 		s.Outage = Outage{}
 	}
 	search := &search{ctx: ctx, price: a.Price, outages: a.Outages, storm: s}
@@ -310,18 +309,17 @@ func (s *search) trial(i int) Storm {
 	t := s.storm
 	t.Trials, t.Progress, t.Seed = 1, nil, derive(t.Seed, uint64(i))
 	if t.Outage == (Outage{}) {
-		t.Outage.Kind = OutageKind(i % len(outageNames))
 		// Multiples of irrational numbers are spread evenly, however many there are. They
 		// are the same for all seeds, so that the advice is, too.
 		spread := func(step float64) float64 {
 			_, part := math.Modf(0.5 + step*float64(i/len(outageNames)))
 			return part
 		}
-		t.Outage.To = time.Duration(0.5e9 * math.Pow(240, spread(math.Phi)))
-		t.Outage.Share = 0.1 + 0.8*spread(math.Sqrt2)
+		const from = 10 * time.Second
+		to := from + time.Duration(0.5e9*math.Pow(240, spread(math.Phi)))
+		t.Outage = Outage{OutageKind(i % len(outageNames)), from, to, 0.1 + 0.8*spread(math.Sqrt2)}
+		t.Horizon = to + t.settling(60) + t.Deadline
 	}
-	t.Outage.From, t.Outage.To = 10*time.Second, t.Outage.To-t.Outage.From+10*time.Second
-	t.Horizon = t.Outage.To + t.settling(60) + t.Deadline
 	return t.Scaled(adviceCalls)
 }
 

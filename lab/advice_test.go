@@ -169,7 +169,7 @@ func TestAdviceForOneOutage(t *testing.T) {
 	search := &search{storm: full}
 	for i := range 5 {
 		o := search.trial(i).Outage
-		assert.Equal(t, Outage{Kind: Down, From: 10 * time.Second, To: 12 * time.Second, Share: 0.3}, o)
+		assert.Equal(t, Outage{Kind: Down, From: time.Minute, To: 62 * time.Second, Share: 0.3}, o)
 	}
 }
 
