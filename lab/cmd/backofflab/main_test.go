@@ -192,6 +192,10 @@ func TestReport(t *testing.T) {
 		assert.Equal(t, tt.pictures, bytes.Count(report, []byte(`<div class="chart"`)))
 		assert.True(t, bytes.Contains(report, []byte(`<p class="headline">Keeps the server down</p>`)))
 		assert.True(t, bytes.Contains(report, []byte("backofflab report -html")))
+		_, advice, ok := bytes.Cut(report, []byte("<h2>The policy that backofflab advise chooses</h2>"))
+		require.True(t, ok)
+		assert.Contains(t, string(advice), "In 96 outages like this one, ", "the same outage as the report's")
+		assert.NotContains(t, string(advice), "<h2>Clients", "the advice is at the end")
 		for _, row := range []string{"full base=100ms attempts=4 ", "none attempts=1 (no retry) ", "standard attempts=3 (zero policy) ", html + " is written"} {
 			assert.Contains(t, stdout, row)
 		}
