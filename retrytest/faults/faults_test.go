@@ -1,9 +1,11 @@
 package faults_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -59,7 +61,8 @@ func TestPrograms(t *testing.T) {
 		}
 		return
 	}
-	_, logs := child(t, "^TestPrograms$")
+	out, logs := child(t, "^TestPrograms$")
+	assert.NotContains(t, out, "DATA RACE")
 	for _, p := range mistakes {
 		if p.found == "" {
 			assert.NotContains(t, logs[p.name], "! ", p.name)
@@ -199,6 +202,45 @@ func TestParallel(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
 			faults.Test(t, shopping(p.run))
+		})
+	}
+}
+
+// TestStreams: a test ends although a response has no end, or a body waits for the response.
+func TestStreams(t *testing.T) {
+	server := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).EnableFullDuplex()
+		_, _ = io.WriteString(w, "hello\n")
+		_ = http.NewResponseController(w).Flush()
+		_, _ = io.Copy(w, r.Body)
+		<-r.Context().Done()
+	})
+	for _, method := range []string{"GET", "POST"} {
+		t.Run(method, func(t *testing.T) {
+			faults.Test(t, func(t testing.TB, rt *faults.Transport) {
+				server := rt.NewServer(server)
+				body, writer := io.Pipe()
+				defer writer.Close()
+				req := httptest.NewRequestWithContext(t.Context(), method, server.URL+"/stream", nil)
+				if method == "POST" {
+					req.Body, req.ContentLength = body, -1
+				}
+				resp, err := rt.RoundTrip(req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer resp.Body.Close()
+				lines := bufio.NewReader(resp.Body)
+				if line, err := lines.ReadString('\n'); line != "hello\n" {
+					t.Fatal(resp.Status, line, err)
+				}
+				if method == "POST" {
+					_, _ = io.WriteString(writer, "echo\n")
+					if line, err := lines.ReadString('\n'); line != "echo\n" {
+						t.Fatal(line, err)
+					}
+				}
+			})
 		})
 	}
 }

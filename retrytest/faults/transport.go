@@ -103,8 +103,10 @@ func (rt *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return rt.send(s, &sent)
 	}
 	if sent.Body != nil {
-		if err == nil {
+		if err == nil { // but a body may wait for the response
+			timer := time.AfterFunc(time.Second, func() { _ = sent.Body.Close() })
 			_, _ = io.Copy(io.Discard, sent.Body)
+			timer.Stop()
 		}
 		_ = sent.Body.Close()
 	}
@@ -132,7 +134,7 @@ func (rt *Transport) begin(req *http.Request) (*send, error) {
 		id: req.Header.Get("Idempotency-Key") + req.Header.Get("X-Idempotency-Key"), idempotent: retryhttp.IsIdempotent(req)}
 	s.read = req.Body == nil || req.Body == http.NoBody
 	_, _ = s.hash.Write([]byte(req.URL.RawQuery))
-	err := req.Context().Err()
+	err, ignored := req.Context().Err(), false
 	s.dead = err != nil
 	rt.record(func() {
 		for _, earlier := range rt.sends {
@@ -147,6 +149,7 @@ func (rt *Transport) begin(req *http.Request) (*send, error) {
 		s.fault = rt.kinds[min(rt.seen, len(rt.kinds)-1)]
 		if rt.seen++; rt.seen > maxAttempts {
 			rt.unbounded, err = fmt.Sprintf("there are more than %d", maxAttempts), errStopped
+			ignored = rt.seen > maxAttempts+10
 		} else if time.Since(rt.of(rt.request)[0].at) > rt.patience {
 			if err = errStopped; rt.virtual {
 				rt.unbounded = fmt.Sprintf("they go on for %v", rt.patience)
@@ -155,7 +158,7 @@ func (rt *Transport) begin(req *http.Request) (*send, error) {
 	})
 	if err == errStopped {
 		rt.cancel()
-		if rt.seen > maxAttempts+10 {
+		if ignored {
 			runtime.Goexit()
 		}
 	}
@@ -179,7 +182,6 @@ func (rt *Transport) send(s *send, req *http.Request) (*http.Response, error) {
 	rt.record(func() { s.status = resp.StatusCode })
 	switch s.fault {
 	case "lost", "silent":
-		_, _ = io.CopyN(io.Discard, resp.Body, 1<<20)
 		_ = resp.Body.Close()
 		if s.fault == "lost" {
 			return nil, netError("read", req.URL.Host, "read", syscall.ECONNRESET)
@@ -226,7 +228,7 @@ func (b *sentBody) Read(p []byte) (int, error) {
 	b.rt.record(func() {
 		_, _ = b.s.hash.Write(p[:n])
 		b.s.size += n
-		b.s.read = b.s.read || err != nil
+		b.s.read = b.s.read || err == io.EOF
 	})
 	return n, err
 }
