@@ -59,6 +59,9 @@ func (o *outcome) cell(s *suite) string {
 	if len(o.failures) > 0 {
 		text = "fail"
 	}
+	if o.request.beside {
+		return text + " ×?"
+	}
 	if len(attempts) > 1 {
 		var waited time.Duration
 		for i, again := range attempts[1:] {
@@ -78,7 +81,11 @@ func (s *suite) judge(o *outcome) (found []string) {
 	if len(attempts) == 0 {
 		return nil
 	}
-	for _, check := range []func(*outcome, []*send) string{s.ends, s.fails, s.twice, s.body, s.waits, s.layers, s.context} {
+	checks := []func(*outcome, []*send) string{s.ends, s.fails, s.twice, s.body, s.waits, s.layers, s.context}
+	if o.request.beside { // whose attempts they are is unknown
+		checks = checks[:1]
+	}
+	for _, check := range checks {
 		if text := check(o, attempts); text != "" {
 			found = append(found, text)
 		}

@@ -68,6 +68,9 @@ var mistakes = []named{
 		return nil
 	}, "GET_orders#1/refused: the error of the refused connection is lost"},
 	{"response closed before the error is looked at", deferred, "GET_orders#1/refused: the code panics"},
+	{"unbounded in eight goroutines", func(ctx context.Context, c *http.Client, url string) error {
+		return atOnce(8, func(int) error { return retrying(get, 1<<30, always, pause)(ctx, c, url) })
+	}, "GET_orders#1/for-ever: the number of attempts is not bounded"},
 	{"a goroutine is left", left, "GET_orders#1/silent: goroutines stay behind"},
 }
 
@@ -107,14 +110,26 @@ var sound = []named{
 		return nil
 	}},
 	{name: "three at once", run: func(ctx context.Context, c *http.Client, url string) error {
-		var wg sync.WaitGroup
-		errs := make([]error, 3)
-		for i := range errs {
-			wg.Go(func() { errs[i] = retrying(get, 4, always, backoff)(ctx, c, fmt.Sprintf("%s/%d", url, i)) })
-		}
-		wg.Wait()
-		return errors.Join(errs...)
+		return atOnce(3, func(i int) error { return retrying(get, 4, always, backoff)(ctx, c, fmt.Sprintf("%s/%d", url, i)) })
 	}},
+	{name: "three of one path at once", run: func(ctx context.Context, c *http.Client, url string) error {
+		return atOnce(3, func(int) error { return retrying(get, 4, always, backoff)(ctx, c, url) })
+	}},
+	{name: "three POSTs at once, two of them alike", run: func(ctx context.Context, c *http.Client, url string) error {
+		return atOnce(3, func(i int) error {
+			return send(ctx, c, "POST", url+"/orders", strings.NewReader([]string{order, order, strings.ToUpper(order)}[i]), "")
+		})
+	}},
+}
+
+func atOnce(n int, f func(int) error) error {
+	var wg sync.WaitGroup
+	errs := make([]error, n)
+	for i := range errs {
+		wg.Go(func() { errs[i] = f(i) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
 }
 
 const order = `{"item":"tea","amount":10}`

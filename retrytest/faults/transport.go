@@ -62,6 +62,7 @@ func (rt *Transport) CloseIdleConnections() { rt.own.CloseIdleConnections() }
 type send struct {
 	key        string // method and path
 	n          int    // counts those of the same key, from 1 on
+	beside     bool   // another of the same key was sent before it ended
 	line       string // of the test
 	header     http.Header
 	idempotent bool
@@ -140,6 +141,8 @@ func (rt *Transport) begin(req *http.Request) (*send, error) {
 		for _, earlier := range rt.sends {
 			if earlier.key == s.key {
 				s.n++
+				both := earlier.end.IsZero()
+				s.beside, earlier.beside = s.beside || both, earlier.beside || both
 			}
 		}
 		rt.sends = append(rt.sends, s)
