@@ -131,6 +131,8 @@ func (p *pass) reportEnds(call *call) {
 		}
 		if sel.Sel.Name == "Commit" || sel.Sel.Name == "Rollback" {
 			p.report(c.Cursor, "%s commits and rolls back: remove this call, or the outcome is unknown", shortName(call.name))
+		} else if p.unheeded(c.Cursor, call.op) {
+			p.report(c.Cursor, "a failure of this statement does not end the transaction, which the database may have aborted: return its error")
 		}
 		for _, arg := range c.Args {
 			value := p.info.Types[arg].Value
@@ -142,6 +144,51 @@ func (p *pass) reportEnds(call *call) {
 			}
 		}
 	}
+}
+
+// unheeded reports whether the error of a statement is only looked at or logged.
+func (p *pass) unheeded(c, op inspector.Cursor) bool {
+	for c.ParentEdgeKind() == edge.SelectorExpr_X && c.Parent().ParentEdgeKind() == edge.CallExpr_Fun { // QueryRow().Scan()
+		c = c.Parent().Parent()
+	}
+	result := p.info.TypeOf(c.Node().(ast.Expr))
+	if all, ok := result.(*types.Tuple); ok && all.Len() > 0 {
+		result = all.At(all.Len() - 1).Type()
+	}
+	if !types.Implements(result, errorType) {
+		return false
+	}
+	assign, ok := c.Parent().Node().(*ast.AssignStmt)
+	if !ok {
+		return c.ParentEdgeKind() == edge.ExprStmt_X
+	}
+	id, ok := assign.Lhs[len(assign.Lhs)-1].(*ast.Ident)
+	if !ok || id.Name == "_" {
+		return false
+	}
+	err := p.info.ObjectOf(id)
+	return op.Node().(*ast.FuncLit).Body.Pos() < err.Pos() && !slices.ContainsFunc(p.vars[err].uses, p.heeds)
+}
+
+// heeds reports whether a use of an error may end the function around it.
+func (p *pass) heeds(use inspector.Cursor) bool {
+	if compares(use.Parent()) {
+		test := use.Parent().Parent()
+		return test.Node() == nil || use.Parent().ParentEdgeKind() != edge.IfStmt_Cond || leavesIf(test)
+	}
+	statement := around(use, (*ast.ExprStmt)(nil), (*ast.FuncLit)(nil), (*ast.ReturnStmt)(nil), (*ast.AssignStmt)(nil), (*ast.IfStmt)(nil))
+	_, ok := statement.Node().(*ast.ExprStmt)
+	return !ok
+}
+
+// leavesIf reports whether a branch of an if statement leaves the block around it.
+func leavesIf(c inspector.Cursor) bool {
+	for leave := range c.Preorder((*ast.ReturnStmt)(nil), (*ast.BranchStmt)(nil), (*ast.CallExpr)(nil)) {
+		if call, ok := leave.Node().(*ast.CallExpr); !ok || fatal.MatchString(types.ExprString(call.Fun)) {
+			return true
+		}
+	}
+	return false
 }
 
 // isPool reports whether a call of retrysql begins its transactions in a pool.

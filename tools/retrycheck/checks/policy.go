@@ -6,6 +6,7 @@ import (
 	"go/constant"
 	"go/token"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -163,9 +164,23 @@ func (p *pass) receiver(c inspector.Cursor) string {
 var shared = names(ours+`\.((Token|Ratio|Throttle)Budget|FleetBudget)`, `golang\.org/x/time/rate\.NewLimiter`,
 	ours+`/awspreset\.(AdaptiveLimiter|Preset\.Policy|FromEnv)`)
 
+// sends has what sends a request with a client.
+var sends = names(`net/http\.Client\.(Do|Get|Head|Post|PostForm)`, ours+`/retryhttp\.Read`)
+
+// perCall has what has the state of one call.
+var perCall = names(ours+`/adapt\.NewSequence`, sethvargo+`\.(New(Exponential|Fibonacci)|WithMax(Retries|Duration))`)
+
 // Budget reports budgets and limiters that each call makes for itself, so that they bound
-// nothing. What main makes is made once.
-var Budget = analyzer("budget", "report budgets and limiters that are made for one call", func(p *pass) {
+// nothing, and backoffs of one call that all calls share. What main makes is made once.
+var Budget = analyzer("budget", "report budgets and limiters that are made for one call, and backoffs that are not", func(p *pass) {
+	for v, variable := range p.vars {
+		if v.Parent() != p.Pkg.Scope() || len(variable.values) != 1 || !variable.values[0].Valid() {
+			continue
+		}
+		if name := p.callee(variable.values[0].Node()); perCall.MatchString(name) {
+			p.report(variable.values[0], "%s is shared by all calls, but counts for one: make it in each call", v.Name())
+		}
+	}
 	for c := range p.root.Preorder((*ast.CompositeLit)(nil), (*ast.CallExpr)(nil)) {
 		name, what := p.callee(c.Node()), "the result of "
 		if lit, ok := c.Node().(*ast.CompositeLit); ok {
@@ -182,7 +197,26 @@ var Budget = analyzer("budget", "report budgets and limiters that are made for o
 			}
 		}
 	}
+	for c := range p.root.Preorder((*ast.CompositeLit)(nil), (*ast.CallExpr)(nil)) {
+		lit, isLit := c.Node().(*ast.CompositeLit)
+		if !(isLit && typeName(p.info.TypeOf(lit)) == transport || p.callee(c.Node()) == newClient) || p.Pkg.Name() == "main" {
+			continue
+		}
+		use := p.destination(c)
+		shares := slices.ContainsFunc(p.mentions(c), func(id inspector.Cursor) bool {
+			return slices.Contains([]string{"PerHost", "Budget"}, id.Node().(*ast.Ident).Name)
+		})
+		if !shares && (sends.MatchString(p.callee(use.Node())) || sends.MatchString(p.callee(use.Parent().Node()))) {
+			p.report(c, "a Transport is made for one request, so its budget bounds nothing: make the client once and share it")
+		}
+	}
 })
+
+// What makes a Transport.
+const (
+	transport = ours + "/retryhttp.Transport"
+	newClient = ours + "/retryhttp.NewClient"
+)
 
 // returned reports whether c is what a function returns that is called for the policy of a call
 // of Do, other than in main.

@@ -37,7 +37,50 @@ var Repeat = analyzer("repeat", "report operations that send a POST or append to
 			}
 		}
 	}
+	for c := range p.root.Preorder((*ast.KeyValueExpr)(nil)) {
+		value := c.ChildAt(edge.KeyValueExpr_Value, -1)
+		switch p.field(c) {
+		case ours + "/retryhttp.IdempotencyKey":
+			if p.isSame(p.value(value)) {
+				p.report(c, "all requests have the same key, so the server executes only the first: return another key for each")
+			}
+		case ours + "/retrysql.ID":
+			if p.isRandom(p.value(value)) {
+				p.report(c, "nobody can send this key again, so the work of a retry is done again: use the key of the request")
+			}
+		}
+	}
 })
+
+// randoms has what returns something else each time.
+var randoms = names(`(crypto|math)/rand\..*`, `github\.com/(google|gofrs)/uuid\.New.*`, ours+`/retryhttp\.RandomKey`)
+
+// isRandom reports whether an expression has a random part.
+func (p *pass) isRandom(c inspector.Cursor) bool {
+	for call := range c.Preorder((*ast.CallExpr)(nil)) {
+		if randoms.MatchString(p.callee(call.Node())) {
+			return true
+		}
+	}
+	return false
+}
+
+// isSame reports whether a function returns the same text for every request.
+func (p *pass) isSame(fn inspector.Cursor) bool {
+	lit, ok := fn.Node().(*ast.FuncLit)
+	if !ok || len(lit.Body.List) != 1 {
+		return false
+	}
+	ret, ok := lit.Body.List[0].(*ast.ReturnStmt)
+	if !ok || len(ret.Results) != 1 || len(p.vars[p.signature(fn).Params().At(0)].uses) > 0 {
+		return false
+	}
+	for range fn.Preorder((*ast.CallExpr)(nil)) {
+		return false
+	}
+	value := p.info.Types[ret.Results[0]].Value
+	return value == nil || constant.StringVal(value) != ""
+}
 
 var (
 	sets  = names(`net/http\.Header\.(Set|Add)`)

@@ -47,7 +47,53 @@ var Response = analyzer("response", "report HTTP responses that leave an attempt
 			}
 		}
 	}
+	for c := range p.root.Preorder((*ast.KeyValueExpr)(nil), (*ast.CallExpr)(nil)) {
+		switch name := p.field(c); {
+		case name == ours+"/retryhttp.Check":
+			p.reportCheck(p.value(c.ChildAt(edge.KeyValueExpr_Value, -1)))
+		case name == ours+"/retryhttp.Policy", p.callee(c.Node()) == newClient:
+			p.reportCancel(c)
+		}
+	}
 })
+
+// field returns the name of the field that a composite literal sets at c.
+func (p *pass) field(c inspector.Cursor) string {
+	if kv, ok := c.Node().(*ast.KeyValueExpr); ok {
+		if id, ok := kv.Key.(*ast.Ident); ok {
+			return objectName(p.info.Uses[id])
+		}
+	}
+	return ""
+}
+
+// reportCheck reports a function for Transport.Check that reads the body of its response.
+func (p *pass) reportCheck(check inspector.Cursor) {
+	if _, ok := check.Node().(*ast.FuncLit); !ok {
+		return
+	}
+	for _, use := range p.vars[p.signature(check).Params().At(0)].uses {
+		if name, _ := field(use); name == "Body" {
+			p.report(use, "Check takes the body from the caller: use peek")
+		}
+	}
+}
+
+// reportCancel reports what ends the context of an attempt of a Transport before its response
+// has been read: a callback of its hook OnAttempt.
+func (p *pass) reportCancel(policy inspector.Cursor) {
+	for _, id := range p.mentions(policy) {
+		if p.field(id.Parent()) != ours+".OnAttempt" || id.ParentEdgeKind() != edge.KeyValueExpr_Key {
+			continue
+		}
+		hook := p.value(id.Parent().ChildAt(edge.KeyValueExpr_Value, -1))
+		for c := range hook.Preorder((*ast.CallExpr)(nil)) {
+			if typeName(p.info.TypeOf(c.Node().(*ast.CallExpr).Fun)) == "context.CancelFunc" && around(c, (*ast.FuncLit)(nil)) != hook {
+				p.report(c, "the callback runs before the body is read, which this ends: set the policy's AttemptTimeout instead")
+			}
+		}
+	}
+}
 
 // received returns the variable that a call's *http.Response is assigned to.
 func (p *pass) received(c inspector.Cursor) (id inspector.Cursor, ok bool) {

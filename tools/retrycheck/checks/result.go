@@ -26,6 +26,12 @@ var Dropped = analyzer("dropped", "report unused results of Permanent(err), poli
 	for _, call := range p.calls {
 		statement := slices.Contains(statements, call.ParentEdgeKind())
 		switch {
+		case call.name == ours+".FirstOf":
+			for i := range len(call.Args) - 1 {
+				if c := call.ChildAt(edge.CallExpr_Args, i); p.callee(p.value(c).Node()) == ours+".OnlyIf" {
+					p.report(c, "OnlyIf decides about every error, so what follows it in FirstOf is never asked")
+				}
+			}
 		case statement && pure.MatchString(call.name):
 			p.report(call.Cursor, "%s has no effect unless its result is used", shortName(call.name))
 		case pure.MatchString(call.name) && p.formats(call.Parent()):

@@ -2,9 +2,14 @@ package budget
 
 import (
 	"context"
+	"net/http"
+	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/adapt"
 	"github.com/gobackoff/retry/awspreset"
+	"github.com/gobackoff/retry/retryhttp"
+	sethvargo "github.com/sethvargo/go-retry"
 	"golang.org/x/time/rate"
 )
 
@@ -93,3 +98,46 @@ func newShared() retry.Policy { return retry.Policy{Budget: &retry.TokenBudget{}
 var made = newShared()
 
 func usesShared(ctx context.Context) error { return retry.Do(ctx, made, op) }
+
+func ask(req *http.Request, p retry.Policy) (*http.Response, error) {
+	client := retryhttp.NewClient(p) // want `a Transport is made for one request, so its budget bounds nothing: make the client once and share it`
+	client.Timeout = time.Minute
+	return client.Do(req)
+}
+
+func read(req *http.Request) error {
+	transport := &retryhttp.Transport{MaxBuffer: 1 << 20} // want `a Transport is made for one request`
+	client := &http.Client{Transport: transport}
+	_, _, err := retryhttp.Read(client, req)
+	return err
+}
+
+var hosts retryhttp.PerHost
+
+func shares(req *http.Request, p retry.Policy) (*http.Response, error) {
+	client := &http.Client{Transport: &retryhttp.Transport{Policy: p, PerHost: &hosts}}
+	return client.Do(req)
+}
+
+func several(reqs []*http.Request, p retry.Policy) (err error) {
+	client := retryhttp.NewClient(p)
+	for _, req := range reqs {
+		_, err = client.Do(req)
+	}
+	return err
+}
+
+type api struct{ client *http.Client }
+
+func newAPI(p retry.Policy) *api { return &api{retryhttp.NewClient(p)} }
+
+var (
+	ours   = adapt.NewSequence(retry.Policy{})                               // want `ours is shared by all calls, but counts for one: make it in each call`
+	theirs = sethvargo.WithMaxRetries(3, sethvargo.NewConstant(time.Second)) // want `theirs is shared by all calls, but counts for one`
+	plain  = sethvargo.NewConstant(time.Second)
+)
+
+func ownSequence() time.Duration {
+	own := adapt.NewSequence(retry.Policy{})
+	return own.NextBackOff()
+}

@@ -100,3 +100,8 @@ func hides(ctx context.Context, p retry.Policy, find func(context.Context) error
 		return fmt.Errorf("found %d", 1)
 	})
 }
+
+var _ = []retry.Classifier{
+	retry.FirstOf(retry.OnlyIf(func(err error) bool { return err == errGone }), retry.DefaultClassifier{}), // want `OnlyIf decides about every error, so what follows it in FirstOf is never asked`
+	retry.FirstOf(retry.PermanentIf(errGone), retry.OnlyIf(nil)),
+}

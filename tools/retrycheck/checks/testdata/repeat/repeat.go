@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
+	"github.com/gobackoff/retry/retrysql"
 )
 
 func names(ctx context.Context, p retry.Policy, db *sql.DB) (names []string, err error) {
@@ -139,5 +141,26 @@ func checked(resp *http.Response, err error) error {
 	if err == nil && resp.StatusCode >= 400 {
 		err = errors.New(resp.Status)
 	}
+	return err
+}
+
+var key = rand.Text()
+
+var keys = []retryhttp.Transport{
+	{IdempotencyKey: func(*http.Request) string { return "order-" + key }}, // want `all requests have the same key, so the server executes only the first: return another key for each`
+	{IdempotencyKey: func(*http.Request) string { return "" }},
+	{IdempotencyKey: func(req *http.Request) string { return req.Header.Get("X-Order") }},
+	{IdempotencyKey: func(*http.Request) string { return rand.Text() }},
+	{IdempotencyKey: retryhttp.RandomKey},
+}
+
+func once(ctx context.Context, p retry.Policy, db *sql.DB, id string) error {
+	key := retrysql.Key{In: retrysql.PostgresKeys, ID: "orders/" + rand.Text()} // want `nobody can send this key again, so the work of a retry is done again: use the key of the request`
+	_, err := retrysql.Once(ctx, p, db, nil, key, func(context.Context, *sql.Tx) ([]byte, error) { return nil, nil })
+	if err != nil {
+		return err
+	}
+	key = retrysql.Key{In: retrysql.PostgresKeys, ID: "orders/" + id}
+	_, err = retrysql.Once(ctx, p, db, nil, key, func(context.Context, *sql.Tx) ([]byte, error) { return nil, nil })
 	return err
 }

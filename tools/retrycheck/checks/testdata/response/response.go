@@ -124,3 +124,45 @@ func copied(ctx context.Context, req *http.Request) (resp *http.Response, err er
 	})
 	return resp, err
 }
+
+func checks() *http.Client {
+	return &http.Client{Transport: &retryhttp.Transport{
+		Check: func(resp *http.Response, peek func(n int) ([]byte, error)) error {
+			if resp.ContentLength == 0 {
+				return nil
+			}
+			if start, err := peek(1); err != nil || start[0] == '{' {
+				return err
+			}
+			body, err := io.ReadAll(resp.Body) // want `Check takes the body from the caller: use peek`
+			if err != nil || len(body) > 0 {
+				return err
+			}
+			return nil
+		},
+	}}
+}
+
+func cancels(limit time.Duration) (*http.Client, error) {
+	hooks := retry.Hooks{
+		OnAttempt: func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
+			ctx, cancel := context.WithTimeout(ctx, limit)
+			if limit < 0 {
+				cancel()
+			}
+			return ctx, func(retry.Attempt) { cancel() } // want `the callback runs before the body is read, which this ends: set the policy's AttemptTimeout instead`
+		},
+	}
+	p := retry.Policy{MaxAttempts: 4}.With(hooks)
+	return retryhttp.NewClient(p), nil
+}
+
+func cancelsItsOwn(ctx context.Context, op func(context.Context) error) error {
+	p := retry.Policy{Hooks: retry.Hooks{
+		OnAttempt: func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
+			ctx, cancel := context.WithCancel(ctx)
+			return ctx, func(retry.Attempt) { cancel() }
+		},
+	}}
+	return retry.Do(ctx, p, op)
+}

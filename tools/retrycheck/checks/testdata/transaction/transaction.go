@@ -3,6 +3,8 @@ package transaction
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"log"
 
 	"github.com/cenkalti/backoff/v4"
 	"github.com/gobackoff/retry"
@@ -99,5 +101,41 @@ func aside(ctx context.Context, p retry.Policy, db, other *sql.DB) error {
 			return err
 		}
 		return update(ctx, tx)
+	})
+}
+
+func unheeded(ctx context.Context, p retry.Policy, db *sql.DB) error {
+	return retrysql.InTx(ctx, p, db, nil, func(ctx context.Context, tx *sql.Tx) error {
+		tx.ExecContext(ctx, "SET LOCAL lock_timeout = 100") // want `a failure of this statement does not end the transaction, which the database may have aborted: return its error`
+		_, _ = tx.ExecContext(ctx, "SET LOCAL lock_timeout = 100")
+		if _, err := tx.ExecContext(ctx, "DELETE FROM cart"); err != nil { // want `a failure of this statement does not end the transaction`
+			log.Print(err)
+		}
+		var n int
+		if err := tx.QueryRowContext(ctx, "SELECT n FROM stock").Scan(&n); err != nil { // want `a failure of this statement does not end the transaction`
+			n = 1
+		}
+		if err := tx.QueryRowContext(ctx, "SELECT n FROM stock").Scan(&n); err != nil && !errors.Is(err, sql.ErrNoRows) {
+			log.Print(err)
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM cart"); err != nil {
+			return errors.New("no cart")
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM cart"); err != nil {
+			panic(err)
+		}
+		_, err := tx.ExecContext(ctx, "DELETE FROM cart")
+		if err == nil {
+			err = update(ctx, tx)
+		}
+		return err
+	})
+}
+
+func named(ctx context.Context, p retry.Policy, db *sql.DB) error {
+	return retrysql.InTx(ctx, p, db, nil, func(ctx context.Context, tx *sql.Tx) (err error) {
+		_, err = tx.ExecContext(ctx, "DELETE FROM cart")
+		return
 	})
 }
