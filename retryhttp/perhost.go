@@ -113,7 +113,7 @@ type entry[K comparable, V any] struct {
 
 // get returns the value of a key, made if there is none, and the value of the key that it
 // forgot for that, if any: more than a limit are not kept; 0 or less: 1024.
-func (r *recent[K, V]) get(key K, limit int, make func() V) (value, forgotten V) {
+func (r *recent[K, V]) get(key K, limit int, create func() V) (value, forgotten V) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e, ok := r.found[key]; ok {
@@ -128,7 +128,7 @@ func (r *recent[K, V]) get(key K, limit int, make func() V) (value, forgotten V)
 	if r.found == nil {
 		r.found = map[K]*list.Element{}
 	}
-	value = make()
+	value = create()
 	r.found[key] = r.order.PushFront(entry[K, V]{key, value})
 	return value, forgotten
 }
