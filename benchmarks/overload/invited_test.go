@@ -3,6 +3,7 @@ package overload
 import (
 	"flag"
 	"fmt"
+	"math"
 	"net/http"
 	"os"
 	"strings"
@@ -60,14 +61,21 @@ func (c *crowd) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.transports[int(c.next.Add(1))%len(c.transports)].RoundTrip(r)
 }
 
-// answer refuses a request with a hint of some seconds.
+// answer refuses a request with a hint of some seconds; 0: none.
 func answer(w http.ResponseWriter, status, hint int) {
-	w.Header().Set("Retry-After", fmt.Sprint(hint))
+	if hint > 0 {
+		w.Header().Set("Retry-After", fmt.Sprint(hint))
+	}
 	w.WriteHeader(status)
 }
 
 // quota admits a number of requests in each window, and refuses the rest until its end.
 func quota(limit int, window time.Duration) func(http.Handler) http.Handler {
+	return wrongQuota(limit, window, 1)
+}
+
+// wrongQuota is a quota whose hints are the time to the end of its window, times a factor.
+func wrongQuota(limit int, window time.Duration, factor float64) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		var mu sync.Mutex
 		var start time.Time
@@ -82,7 +90,7 @@ func quota(limit int, window time.Duration) func(http.Handler) http.Handler {
 			admitted, left := used <= limit, window-now.Sub(start)
 			mu.Unlock()
 			if !admitted {
-				answer(w, http.StatusTooManyRequests, int((left+sec-1)/sec))
+				answer(w, http.StatusTooManyRequests, int(math.Ceil(factor*left.Seconds())))
 				return
 			}
 			next.ServeHTTP(w, r)
@@ -92,31 +100,41 @@ func quota(limit int, window time.Duration) func(http.Handler) http.Handler {
 
 // lateQueue refuses what finds 600 requests in a queue that serves 400 a second: too late,
 // because callers wait for a second.
-func lateQueue(next http.Handler) http.Handler {
-	queue := make(chan struct{}, 600)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case queue <- struct{}{}:
-			defer func() { <-queue }()
-			next.ServeHTTP(w, r)
-		default:
-			answer(w, http.StatusTooManyRequests, 1)
-		}
-	})
+func lateQueue(next http.Handler) http.Handler { return refuseBeyond(600, 1)(next) }
+
+// refuseBeyond refuses what finds a number of requests in the server.
+func refuseBeyond(requests, hint int) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		queue := make(chan struct{}, requests)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			select {
+			case queue <- struct{}{}:
+				defer func() { <-queue }()
+				next.ServeHTTP(w, r)
+			default:
+				answer(w, http.StatusTooManyRequests, hint)
+			}
+		})
+	}
 }
 
-// slowRefusal refuses what has waited for a second.
-func slowRefusal(next http.Handler) http.Handler {
-	slots := make(chan struct{}, 40)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case slots <- struct{}{}:
-			defer func() { <-slots }()
-			next.ServeHTTP(w, r)
-		case <-time.After(sec):
-			answer(w, http.StatusServiceUnavailable, 1)
-		}
-	})
+// slowRefusal refuses what has waited for a second for one of 40 slots.
+func slowRefusal(next http.Handler) http.Handler { return refuseAfter(sec, 40, 1)(next) }
+
+// refuseAfter refuses what has waited for a slot for a time.
+func refuseAfter(patience time.Duration, slots, hint int) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		places := make(chan struct{}, slots)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			select {
+			case places <- struct{}{}:
+				defer func() { <-places }()
+				next.ServeHTTP(w, r)
+			case <-time.After(patience):
+				answer(w, http.StatusServiceUnavailable, hint)
+			}
+		})
+	}
 }
 
 // refuseAll answers everything with a status and a hint for a time.
