@@ -137,7 +137,9 @@ func (c *call) exchange() (end ending, again bool) {
 	x := c.latest
 	c.response, c.err = x.send()
 	last, resends := x.end()
-	c.resends.Add(int32(resends))
+	if c.resends.Add(int32(resends)); resends > 0 {
+		c.ambiguous, x.ambiguous = true, true
+	}
 	switch {
 	case c.err != nil:
 		c.response = nil
@@ -147,7 +149,7 @@ func (c *call) exchange() (end ending, again bool) {
 		c.host.protocol.Store(int32(c.response.ProtoMajor))
 		c.host.responses.Add(1)
 	}
-	if last == stopped && c.err != nil { // HTTP/1 does not notice
+	if last == stopped && c.err != nil { // resent over HTTP/1, it may have a response
 		if c.err = errUntold; c.mayRepeat {
 			c.err = errLost
 		}

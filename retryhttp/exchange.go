@@ -204,9 +204,7 @@ func (x *exchange) end() (last state, resends int) {
 		x.host.protocol.Store(2)
 	}
 	last, x.state = x.state, over
-	resends = max(0, x.writes-1)
-	x.ambiguous = x.ambiguous || resends > 0
-	return last, resends
+	return last, max(0, x.writes-1)
 }
 
 func (x *exchange) release() {

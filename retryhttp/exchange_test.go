@@ -396,6 +396,24 @@ func TestResentOverHTTP1(t *testing.T) {
 	}
 }
 
+// TestResentIsAmbiguous: a response may result from a request whose response was lost before
+// net/http resent it, even if it is that to a later attempt.
+func TestResentIsAmbiguous(t *testing.T) {
+	s := newServer(t, http1, processed(closed), respond(http.StatusTooManyRequests, ""), respond(http.StatusConflict, ""))
+	transport := s.transport()
+	s.warm(t, transport)
+	req := request(t, "POST", "")
+	req.URL = parse(t, s.URL)
+	req.Header.Set("Idempotency-Key", "k1")
+	resp, err := transport.RoundTrip(req)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.Equal(t, http.StatusConflict, resp.StatusCode)
+	arrived, _ := s.seen()
+	assert.Equal(t, []string{"1", "1", "2"}, arrived)
+	assert.True(t, retryhttp.Ambiguous(resp))
+}
+
 type prohibited struct{ net.Conn }
 
 func (prohibited) Close() error { panic("prohibited") }

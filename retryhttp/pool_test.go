@@ -584,7 +584,7 @@ func (g given) toTurningHost(t *testing.T) {
 	var failed atomic.Int32
 	for sender := range 4 {
 		senders.Go(func() {
-			for n := range 30 {
+			for n := range 20 {
 				if sender == 0 && n%5 == 0 {
 					turn(n / 5)
 				}
