@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/errfacts"
 )
 
 // A lane is what a Hedge knows about the calls with one key.
@@ -66,7 +67,8 @@ func (l *lane) judge(err error) (ends bool) {
 	if err != nil {
 		v = retry.Policy{Classifier: l.hedge.Classifier}.Classify(err)
 	}
-	if ends = err == nil || v.Class == retry.ClassPermanent; ends && l.own {
+	ends = err == nil || v.Class == retry.ClassPermanent
+	if ends && l.own && (err == nil || !errfacts.Read(err).Canceled) { // by the caller: the server has not answered
 		l.budget.Deposit(retry.Attempt{}, err)
 	}
 	if v.Class == retry.ClassThrottled {

@@ -108,6 +108,22 @@ func TestThrottled(t *testing.T) {
 	}
 }
 
+// TestCanceledCalls: calls that their callers cancel pay for no copies, because a server that
+// does not answer gets none.
+func TestCanceledCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &retryhedge.Hedge{After: 60 * ms, OnEvent: func(_ context.Context, e retryhedge.Event) { assert.Equal(t, retryhedge.Refused, e.Kind) }}
+		for range 100 {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(100*ms, cancel)
+			_, err := retryhedge.Do(ctx, h, "", func(ctx context.Context) (int, error) { return 0, after(ctx, time.Second) })
+			assert.ErrorIs(t, err, context.Canceled)
+		}
+		teach(t, h, "", 9)
+		assert.Zero(t, waits(t, h, ""))
+	})
+}
+
 // A budget shared with the retries pays for both, and only the retries refill it.
 func TestSharedBudget(t *testing.T) {
 	for _, budget := range []retry.Budget{
