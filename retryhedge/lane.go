@@ -21,7 +21,7 @@ type lane struct {
 
 	mu     sync.Mutex
 	recent [512]time.Duration // how long the first copy of each call took, or more
-	seen   int
+	seen   int64
 	after  time.Duration // the wait for a copy; 0: unknown
 	slow   float64       // the share of the recent calls that took longer
 	paused time.Time     // there are no copies until then
@@ -45,12 +45,12 @@ func (l *lane) add(d time.Duration, succeeded bool) {
 	if !succeeded && (l.after == 0 || d < l.after) {
 		return
 	}
-	l.recent[l.seen%len(l.recent)] = d
+	l.recent[l.seen%int64(len(l.recent))] = d
 	l.seen++
 	if l.seen < 128 || l.seen%32 != 0 {
 		return
 	}
-	n, sorted := min(l.seen, len(l.recent)), l.recent
+	n, sorted := int(min(l.seen, int64(len(l.recent)))), l.recent
 	slices.Sort(sorted[:n])
 	if l.hedge.After == 0 {
 		// Many calls may take equally long, so the wait is a little longer than the quantile.

@@ -3,6 +3,7 @@ package retryhedge_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -122,6 +123,16 @@ func TestCanceledCalls(t *testing.T) {
 		teach(t, h, "", 9)
 		assert.Zero(t, waits(t, h, ""))
 	})
+}
+
+// TestManyCalls: with 32 bits, too, the calls are counted beyond 1<<31.
+func TestManyCalls(t *testing.T) {
+	h := &retryhedge.Hedge{}
+	h.SetSeen("", math.MaxInt32)
+	for range 3 {
+		_, err := retryhedge.Do(t.Context(), h, "", func(context.Context) (int, error) { return 0, nil })
+		require.NoError(t, err)
+	}
 }
 
 // A budget shared with the retries pays for both, and only the retries refill it.
