@@ -338,7 +338,9 @@ func (s *session) finish(err error) int {
 	if err != nil && s.ended == 0 && s.onFailure != "" {
 		_ = s.hook(context.Background(), "--on-failure", s.onFailure,
 			"RETRY_LAST_EXIT="+strconv.Itoa(status), "RETRY_ATTEMPTS="+strconv.Itoa(s.number))
-		status = s.status(err) // a signal may have ended the command
+		if s.ended != 0 { // a signal ended the command
+			status = s.status(err)
+		}
 	}
 	if s.ended != 0 && status == exitSignal+int(s.ended) {
 		dieBy(s.ended)

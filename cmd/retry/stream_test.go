@@ -245,7 +245,7 @@ func TestFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("needs /dev/full")
 	}
-	for _, flags := range []string{"--retry-on-output x", "--output last"} {
+	for _, flags := range []string{"--retry-on-output x", "--output last", "--output last --on-failure true"} {
 		r := runPipeline(t, "%s "+flags+" -- echo text >/dev/full")
 		assert.Equal(t, exitFailure, r.status, flags)
 		assert.Contains(t, r.stderr, "no space left on device")
