@@ -90,6 +90,8 @@ func Test(t *testing.T, test func(t testing.TB, rt *Transport), opts ...Option) 
 	switch before, after := s.base.requests(), again.requests(); {
 	case s.base.skipped:
 		t.SkipNow()
+	case s.base.hangs() || again.hangs():
+		t.Fatal("faults: the test does not end without a fault: its server may be on the network, see faults.RealTime")
 	case len(s.base.failures) > 0:
 		t.Fatal("faults: the test fails without a fault:", failed[0])
 	case before != after || len(failed) > 0:
@@ -110,6 +112,7 @@ func Test(t *testing.T, test func(t testing.TB, rt *Transport), opts ...Option) 
 			for _, f := range faults {
 				cell := ""
 				t.Run(f.name, func(t *testing.T) {
+					s.outcome(t, request, faults[0].name, faults[0].kinds, known) // shows whether the test notices
 					o := s.outcome(t, request, f.name, f.kinds, known)
 					cell = o.cell(s)
 					found, mark, why := strings.Join(s.judge(o), "; "), "!", ""
@@ -158,7 +161,7 @@ func (s *suite) outcome(t *testing.T, request *send, name string, kinds []string
 			kinds = []string{"refused"}
 		}
 	}
-	known[name] = &outcome{request: request, fault: name, kinds: kinds}
+	known[name] = &outcome{request: request, fault: name, kinds: kinds, known: known}
 	s.run(t, known[name])
 	return known[name]
 }

@@ -95,6 +95,22 @@ var uses = []struct {
 	{"no requests", func(t *testing.T) {
 		faults.Test(t, func(testing.TB, *faults.Transport) {})
 	}, "the test sends no requests through rt"},
+	{"does not end", func(t *testing.T) {
+		faults.Test(t, func(testing.TB, *faults.Transport) { <-make(chan int) })
+	}, "the test does not end without a fault"},
+	{"leaves a goroutine", func(t *testing.T) {
+		faults.Test(t, func(t testing.TB, rt *faults.Transport) {
+			go func() { <-make(chan int) }()
+			shopping(get)(t, rt)
+		})
+	}, "--- PASS: TestUses/leaves_a_goroutine "},
+	{"a timer of an hour", func(t *testing.T) {
+		faults.Test(t, func(t testing.TB, rt *faults.Transport) {
+			shopping(get)(t, rt)
+			time.AfterFunc(time.Hour-1, func() {})
+			go time.Sleep(time.Hour - 1)
+		})
+	}, "--- PASS: TestUses/a_timer_of_an_hour "},
 	{"skipped", func(t *testing.T) {
 		faults.Test(t, func(t testing.TB, _ *faults.Transport) { t.Skip("not today") })
 	}, "not today"},
@@ -212,7 +228,9 @@ func TestStreams(t *testing.T) {
 		_ = http.NewResponseController(w).EnableFullDuplex()
 		_, _ = io.WriteString(w, "hello\n")
 		_ = http.NewResponseController(w).Flush()
-		_, _ = io.Copy(w, r.Body)
+		line, _ := bufio.NewReader(r.Body).ReadString('\n')
+		_, _ = io.WriteString(w, line)
+		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	})
 	for _, method := range []string{"GET", "POST"} {

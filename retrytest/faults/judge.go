@@ -32,17 +32,22 @@ func (o *outcome) of(request *send) (list []*send) {
 // attempts returns the sends of the request that has the fault: its first, and those that
 // are more than without a fault, of which those that equal the first are counted separately.
 func (s *suite) attempts(o *outcome) (list []*send) {
-	same := func(a, b *send) bool { return !a.read || !b.read || bytes.Equal(a.hash.Sum(nil), b.hash.Sum(nil)) }
-	expected, without := map[bool]int{}, s.base.of(o.request)
-	for _, later := range without[1:] {
-		expected[same(without[0], later)]++
+	sends, without := o.of(o.request), s.base.of(o.request)
+	if len(sends) == 0 {
+		return nil
 	}
-	sends := o.of(o.request)
+	equal := func(a, b *send) bool { // without its body, the first equals all
+		return !sends[0].read || !b.read || bytes.Equal(a.hash.Sum(nil), b.hash.Sum(nil))
+	}
+	expected := map[bool]int{}
+	for _, later := range without[1:] {
+		expected[equal(without[0], later)]++
+	}
 	for i, later := range slices.Backward(sends) {
-		if equal := same(sends[0], later); i == 0 || expected[equal] <= 0 {
+		if eq := equal(sends[0], later); i == 0 || expected[eq] <= 0 {
 			list = append(list, later)
 		} else {
-			expected[equal]--
+			expected[eq]--
 		}
 	}
 	slices.Reverse(list)
@@ -94,13 +99,13 @@ func (s *suite) judge(o *outcome) (found []string) {
 }
 
 func (s *suite) ends(o *outcome, _ []*send) string {
-	said := strings.Join(o.failures, "\n")
 	switch {
-	case strings.HasPrefix(said, "panic: "):
-		return "the code panics"
+	case strings.HasPrefix(o.said(), "panic at "):
+		text, _, _ := strings.Cut(o.said(), "\n")
+		return "there is a " + text
 	case o.unbounded != "":
 		return "the number of attempts is not bounded, " + o.unbounded
-	case strings.Contains(o.deadlock, "all goroutines"):
+	case o.hangs():
 		return "the test does not end"
 	case o.deadlock != "" && s.base.deadlock == "":
 		return "goroutines stay behind"
@@ -108,21 +113,25 @@ func (s *suite) ends(o *outcome, _ []*send) string {
 	return ""
 }
 
+func (o *outcome) hangs() bool { return strings.Contains(o.deadlock, "all goroutines") }
+
+func (o *outcome) said() string { return strings.Join(o.failures, "\n") }
+
 // fails: a fault that is not overcome must be what the test fails with. If the server
-// has errors of its own, the test may fail with those.
+// has errors of its own, the test may fail with those. A test that does not fail, or not
+// with the error, if the connection is refused, tells nothing about a cut body.
 func (s *suite) fails(o *outcome, attempts []*send) string {
-	said, first := strings.Join(o.failures, "\n"), attempts[0]
-	if slices.ContainsFunc(s.base.sends, func(s *send) bool { return s.status >= 400 }) || strings.HasPrefix(said, "panic: ") {
-		return ""
-	}
+	said, first, refused := o.said(), attempts[0], o.known["refused"]
+	tells := strings.Contains(refused.said(), "refused") || len(s.attempts(refused)) > 1
 	switch {
+	case slices.ContainsFunc(s.base.sends, func(s *send) bool { return s.status >= 400 }) || strings.HasPrefix(said, "panic "):
 	case first.fault == "refused" && said != "" && !strings.Contains(said, "refused"):
-		return "the error of the refused connection is lost"
-	case !first.cut || len(attempts) > 1:
+		return "the test does not fail with the error, connection refused"
+	case !first.cut || len(attempts) > 1 || !tells:
 	case first.noticed && said == "":
-		return "the body is taken for whole: the test passes although it could not be read"
+		return "the test passes although the body could not be read"
 	case said != "" && !strings.Contains(said, "EOF"):
-		return "the body is taken for whole: the test fails, but not with unexpected EOF"
+		return "the test does not fail with the error of the body, unexpected EOF"
 	}
 	return ""
 }

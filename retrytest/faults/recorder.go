@@ -3,6 +3,8 @@ package faults
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -16,6 +18,7 @@ type outcome struct {
 	request *send // that the fault is for; nil for none
 	fault   string
 	kinds   []string
+	known   map[string]*outcome // of the same request, by fault
 
 	mu          sync.Mutex
 	over        bool // and not changed any more
@@ -60,7 +63,12 @@ func (rt *Transport) run(t *testing.T) {
 		defer close(done)
 		defer func() {
 			if v := recover(); v != nil {
-				r.fail(fmt.Sprintf("panic: %v\n%s", v, debug.Stack()))
+				at, _ := caller(func(f runtime.Frame) bool { return !strings.HasPrefix(f.Function, "runtime.") })
+				where := fmt.Sprintf("at %s:%d", filepath.Base(at.File), at.Line)
+				if at.Function == runtime.FuncForPC(reflect.ValueOf(rt.test).Pointer()).Name() {
+					where = "of the test itself" // which is one way to fail
+				}
+				r.fail(fmt.Sprintf("panic %s: %v\n%s", where, v, debug.Stack()))
 			}
 		}()
 		defer r.cleanUp()
@@ -73,6 +81,9 @@ func (rt *Transport) run(t *testing.T) {
 		p.server.Close()
 	}
 	rt.CloseIdleConnections()
+	if rt.virtual {
+		time.Sleep(rt.quiet) // what waits for a timer ends
+	}
 }
 
 // cleanUp calls the last function first, and the others even if one of them ends the goroutine.

@@ -49,7 +49,7 @@ func (rt *Transport) NewServer(handler http.Handler) *httptest.Server {
 		p.addr = net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: len(rt.pipes) + 1}
 		rt.pipes[p.addr.String()] = p
 	})
-	p.server = &httptest.Server{Listener: p, Config: &http.Server{Handler: handler}}
+	p.server = &httptest.Server{Listener: p, Config: &http.Server{Handler: handler, BaseContext: func(net.Listener) context.Context { return p.closed }}}
 	p.server.Start()
 	p.server.Client().Transport = rt
 	return p.server
@@ -62,7 +62,8 @@ func (rt *Transport) CloseIdleConnections() { rt.own.CloseIdleConnections() }
 type send struct {
 	key        string // method and path
 	n          int    // counts those of the same key, from 1 on
-	beside     bool   // another of the same key was sent before it ended
+	goroutine  string
+	beside     bool   // another goroutine sent one of the same key
 	line       string // of the test
 	header     http.Header
 	idempotent bool
@@ -134,14 +135,17 @@ func (rt *Transport) begin(req *http.Request) (*send, error) {
 	s := &send{key: strings.TrimSpace(req.Method + " " + req.URL.Path), n: 1, line: line(), header: req.Header, at: time.Now(), hash: sha256.New(),
 		id: req.Header.Get("Idempotency-Key") + req.Header.Get("X-Idempotency-Key"), idempotent: retryhttp.IsIdempotent(req)}
 	s.read = req.Body == nil || req.Body == http.NoBody
+	stack := make([]byte, 32)
+	s.goroutine, _, _ = strings.Cut(string(stack[:runtime.Stack(stack, false)]), " [")
 	_, _ = s.hash.Write([]byte(req.URL.RawQuery))
-	err, ignored := req.Context().Err(), false
-	s.dead = err != nil
+	err, ignored := errStopped, false // if the run is over
 	rt.record(func() {
+		err = req.Context().Err()
+		s.dead = err != nil
 		for _, earlier := range rt.sends {
 			if earlier.key == s.key {
 				s.n++
-				both := earlier.end.IsZero()
+				both := earlier.goroutine != s.goroutine
 				s.beside, earlier.beside = s.beside || both, earlier.beside || both
 			}
 		}
@@ -181,6 +185,9 @@ func (rt *Transport) send(s *send, req *http.Request) (*http.Response, error) {
 	resp, err := base.RoundTrip(req)
 	if err != nil {
 		return nil, err
+	}
+	if resp.Body == nil { // of a Base that is a fake
+		resp.Body = http.NoBody
 	}
 	rt.record(func() { s.status = resp.StatusCode })
 	switch s.fault {
