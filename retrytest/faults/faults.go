@@ -112,7 +112,9 @@ func Test(t *testing.T, test func(t testing.TB, rt *Transport), opts ...Option) 
 			for _, f := range faults {
 				cell := ""
 				t.Run(f.name, func(t *testing.T) {
-					s.outcome(t, request, faults[0].name, faults[0].kinds, known) // shows whether the test notices
+					for _, first := range faults[:2] { // show whether the test notices, and says so
+						s.outcome(t, request, first.name, first.kinds, known)
+					}
 					o := s.outcome(t, request, f.name, f.kinds, known)
 					cell = o.cell(s)
 					found, mark, why := strings.Join(s.judge(o), "; "), "!", ""

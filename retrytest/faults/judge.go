@@ -118,19 +118,19 @@ func (o *outcome) hangs() bool { return strings.Contains(o.deadlock, "all gorout
 func (o *outcome) said() string { return strings.Join(o.failures, "\n") }
 
 // fails: a fault that is not overcome must be what the test fails with. If the server
-// has errors of its own, the test may fail with those. A test that does not fail, or not
-// with the error, if the connection is refused, tells nothing about a cut body.
+// has errors of its own, the test may fail with those. A test that passes, or does not say
+// why it fails, if there is no connection, tells nothing about a cut body.
 func (s *suite) fails(o *outcome, attempts []*send) string {
 	said, first, refused := o.said(), attempts[0], o.known["refused"]
-	tells := strings.Contains(refused.said(), "refused") || len(s.attempts(refused)) > 1
+	named := strings.Contains(refused.said(), "refused")
 	switch {
 	case slices.ContainsFunc(s.base.sends, func(s *send) bool { return s.status >= 400 }) || strings.HasPrefix(said, "panic "):
 	case first.fault == "refused" && said != "" && !strings.Contains(said, "refused"):
 		return "the test does not fail with the error, connection refused"
-	case !first.cut || len(attempts) > 1 || !tells:
-	case first.noticed && said == "":
+	case !first.cut || len(attempts) > 1:
+	case first.noticed && said == "" && (named || len(s.attempts(refused)) > 1):
 		return "the test passes although the body could not be read"
-	case said != "" && !strings.Contains(said, "EOF"):
+	case said != "" && !strings.Contains(said, "EOF") && (named || strings.Contains(o.known["lost"].said(), "reset")):
 		return "the test does not fail with the error of the body, unexpected EOF"
 	}
 	return ""
