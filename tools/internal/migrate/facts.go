@@ -50,17 +50,20 @@ func (r *rewriter) initial(v *types.Var) ast.Expr {
 
 // reassigned reports whether v changes after its declaration, as far as its name tells.
 func (r *rewriter) reassigned(v *types.Var) bool {
-	return slices.ContainsFunc(r.uses[v], func(id *ast.Ident) bool {
-		switch n := r.cursors[id].Parent().Node().(type) {
-		case *ast.AssignStmt:
-			return slices.Contains(n.Lhs, ast.Expr(id))
-		case *ast.UnaryExpr:
-			return n.Op == token.AND
-		case *ast.IncDecStmt:
-			return true
-		}
-		return false
-	})
+	return slices.ContainsFunc(r.uses[v], r.changes)
+}
+
+// changes reports whether a use of a variable sets it or takes its address.
+func (r *rewriter) changes(id *ast.Ident) bool {
+	switch n := r.cursors[id].Parent().Node().(type) {
+	case *ast.AssignStmt:
+		return slices.Contains(n.Lhs, ast.Expr(id))
+	case *ast.UnaryExpr:
+		return n.Op == token.AND
+	case *ast.IncDecStmt:
+		return true
+	}
+	return false
 }
 
 func (r *rewriter) isLocal(obj types.Object) bool {

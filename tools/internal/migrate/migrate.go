@@ -39,7 +39,7 @@ type library struct {
 	constructed func(r *rewriter, f *types.Func, args []ast.Expr) value
 	literal     func(r *rewriter, name string, fields map[string]text) value
 	fields      []string          // of its backoff, that may be set
-	classifier  string            // of all calls
+	classifier  string            // of all calls; "" if operations mark their errors
 	marked      string            // of calls that may get marks of the old library, %; "" if none can tell them
 	marks       []string          // functions that mark errors for the library's calls
 	waits       string            // function whose errors ask for a wait, which rewritten calls would ignore

@@ -274,7 +274,9 @@ func (r *rewriter) complete(v value) policy {
 	if v.exponential != nil {
 		p = exponentialPolicy(r, v)
 	}
-	p.classifier = code(r.lib.classifier)
+	if r.lib.classifier != "" {
+		p.classifier = code(r.lib.classifier)
+	}
 	if r.marked {
 		p.classifier = code(r.lib.marked, text{r.lib.old()})
 	}

@@ -43,7 +43,6 @@ func wait() *library {
 			}
 			return s
 		},
-		classifier: "retry.OnlyIf(nil)",
 		renames: map[string]string{
 			"ConditionFunc":            "func() (bool, error)",
 			"ConditionWithContextFunc": "func(context.Context) (bool, error)",
@@ -182,12 +181,18 @@ func (r *rewriter) returned(lit *ast.FuncLit, stmt *ast.ReturnStmt) {
 	switch {
 	case r.isNil(err) && value != nil && value.String() == "true":
 		r.replace(stmt, code("return nil")...)
+	case r.isNil(err) && value != nil && r.tested(stmt) != nil:
+		r.replace(stmt, code("return retry.Transient(%)", r.tested(stmt).Name())...)
 	case r.isNil(err) && value != nil:
 		r.replace(stmt, again...)
 	case r.isNil(err):
 		r.replace(stmt, code("if !(%) {\n%\n}\nreturn nil", met, again)...)
 	case r.failed(stmt, err):
 		r.replace(stmt, code("return retry.Permanent(%)", err)...)
+	case value != nil && value.String() == "true":
+		r.replace(stmt, code("return retry.Permanent(%)", err)...)
+	case value != nil && r.object(err) != nil:
+		r.replace(stmt, code("if % == nil {\n%\n}\nreturn retry.Permanent(%)", err, again, err)...)
 	case r.object(met) != nil && r.object(err) != nil:
 		r.replace(stmt, code("if % == nil && !% {\n%\n}\nreturn retry.Permanent(%)", err, met, again, err)...)
 	default:
@@ -201,11 +206,33 @@ func (r *rewriter) failed(stmt ast.Stmt, err ast.Expr) bool {
 	if r.calls(ast.Unparen(err), "fmt.Errorf") || r.calls(ast.Unparen(err), "errors.New") {
 		return true
 	}
+	tested := r.tested(stmt)
+	return tested != nil && tested == r.object(err)
+}
+
+// tested returns the error that is not nil where a statement stands, because the statement is in
+// an if that asks, or nil.
+func (r *rewriter) tested(stmt ast.Stmt) types.Object {
 	cur, _ := r.root.FindNode(stmt)
 	block := cur.Parent()
-	if block.ParentEdgeKind() != edge.IfStmt_Body || r.object(err) == nil {
-		return false
+	if block.ParentEdgeKind() != edge.IfStmt_Body {
+		return nil
 	}
 	test, ok := block.Parent().Node().(*ast.IfStmt).Cond.(*ast.BinaryExpr)
-	return ok && test.Op == token.NEQ && r.isNil(test.Y) && r.object(test.X) == r.object(err)
+	if !ok || test.Op != token.NEQ || !r.isNil(test.Y) {
+		return nil
+	}
+	id, ok := ast.Unparen(test.X).(*ast.Ident)
+	if !ok || !types.Identical(r.pass.TypesInfo.TypeOf(id), types.Universe.Lookup("error").Type()) {
+		return nil
+	}
+	err := r.object(id)
+	_, found := r.pass.Pkg.Scope().Innermost(stmt.Pos()).LookupParent(id.Name, stmt.Pos())
+	set := slices.ContainsFunc(r.uses[err], func(use *ast.Ident) bool {
+		return test.End() < use.Pos() && use.Pos() < stmt.Pos() && r.changes(use)
+	})
+	if found != err || set {
+		return nil
+	}
+	return err
 }

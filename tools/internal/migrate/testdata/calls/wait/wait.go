@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait" // want "8 of 12 calls can be rewritten"
+	"k8s.io/apimachinery/pkg/util/wait" // want "9 of 13 calls can be rewritten"
 )
 
 func ready() (bool, error) { return true, nil }
@@ -73,5 +73,32 @@ func w5(ctx context.Context) error {
 	return wait.PollUntilContextTimeout(ctx, time.Second, time.Minute, true, func(context.Context) (done bool, err error) { // want "wait\\.PollUntilContextTimeout: can be rewritten; the condition's context does not end with the timeout"
 		ok, err := ready()
 		return ok, err
+	})
+}
+
+func w6(ctx context.Context) error {
+	return wait.PollUntilContextCancel(ctx, time.Second, true, func(context.Context) (bool, error) { // want "wait\\.PollUntilContextCancel: can be rewritten"
+		_, err := ready()
+		if err != nil {
+			return false, nil // again
+		}
+		if _, err := ready(); err != nil {
+			_, err = ready()
+			return false, err
+		}
+		if _, err := ready(); err != nil {
+			_, err = ready()
+			return false, nil
+		}
+		if err := ctx.Err(); err != nil {
+			_, err := ready()
+			fmt.Println(err)
+			return false, nil
+		}
+		if _, err := ready(); err != nil {
+			return false, err
+		}
+		_, err = ready()
+		return true, err
 	})
 }
