@@ -313,14 +313,14 @@ func (b *RatioBudget) sum() int64 {
 
 // InvitedBudget is a [Budget] that does not refuse three retries of a call that a hint asked
 // for, unless the server also fails without one, which outweighs ten hints or successes, or
-// nothing succeeds for four times the hint.
+// nothing succeeds for 5/Number times the hint.
 type InvitedBudget struct {
 	Budget  Budget // nil: no bound
 	Trusted bool   // hints always count, as from an admit.Gate
 	Clock   Clock  // nil: the system clock
 
 	trust atomic.Int64
-	until atomic.Pointer[time.Time] // the time up to which hints count without a success; nil: there was one
+	dry   atomic.Pointer[[2]time.Time] // without a success, from and up to when hints count; nil: there was one
 }
 
 // TryWithdraw implements [Budget].
@@ -332,8 +332,8 @@ func (b *InvitedBudget) TryWithdraw(failed Attempt) bool {
 // Deposit implements [Budget].
 func (b *InvitedBudget) Deposit(paid Attempt, err error) {
 	b.learn(1)
-	if b.until.Load() != nil {
-		b.until.Store(nil)
+	if b.dry.Load() != nil {
+		b.dry.Store(nil)
 	}
 	if b.Budget != nil {
 		b.Budget.Deposit(paid, err) // refunds what it could not pay, too: at most up to its capacity
@@ -348,13 +348,13 @@ func (b *InvitedBudget) invited(failed *Attempt) bool {
 		return false
 	}
 	b.learn(1)
-	now, until := now(b.Clock), b.until.Load()
-	if until == nil || now.Sub(*until) > 10*time.Minute {
-		end := now.Add(4 * min(max(time.Second, failed.Hint), defaultMaxHint))
-		until = &end
-		b.until.Store(until)
+	now, dry := now(b.Clock), b.dry.Load()
+	if dry == nil || now.Sub(dry[1]) > 10*time.Minute {
+		dry = &[2]time.Time{now, now.Add(5 * min(max(time.Second, failed.Hint), defaultMaxHint))}
+		b.dry.Store(dry)
 	}
-	return failed.Number <= 3 && (b.Trusted || b.trust.Load() >= 0 && !now.After(*until))
+	counts := b.trust.Load() >= 0 && time.Duration(failed.Number)*now.Sub(dry[0]) <= dry[1].Sub(dry[0])
+	return failed.Number <= 3 && (b.Trusted || counts)
 }
 
 // learn changes the trust. Its bounds and weights were found by simulation: docs/overload.md.

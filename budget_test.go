@@ -450,13 +450,16 @@ func TestInvitedBudget(t *testing.T) {
 		{"at most a thousand are to be made up", false, 1, []step{
 			{"failure", 1000, false, 10}, {"hint", 2, true, 0}, {"hint", 997, false, 0}, {"hint", 1, true, 0},
 		}},
-		{"nothing succeeds for four times the hint", false, 1, []step{
-			{"hint", 101, true, 0}, {"8s", 1, true, 0}, {"hint", 1, true, 0}, {"1ns", 1, true, 0}, {"hint", 1, false, 0},
+		{"nothing succeeds for five hints", false, 1, []step{
+			{"hint", 101, true, 0}, {"10s", 1, true, 0}, {"hint", 1, true, 0}, {"1ns", 1, true, 0}, {"hint", 1, false, 0},
 			{"success", 1, false, 1}, {"hint", 1, true, 1},
 		}},
+		{"for half of that after a second attempt", false, 2, []step{
+			{"hint", 101, true, 0}, {"5s", 1, true, 0}, {"hint", 1, true, 0}, {"1ns", 1, true, 0}, {"hint", 1, false, 0},
+		}},
 		{"ten minutes later", false, 1, []step{
-			{"hint", 101, true, 0}, {"10m8s", 1, true, 0}, {"hint", 1, false, 0}, {"1ns", 1, false, 0}, {"hint", 1, true, 0},
-			{"9s", 1, true, 0}, {"hint", 1, false, 0},
+			{"hint", 101, true, 0}, {"10m10s", 1, true, 0}, {"hint", 1, false, 0}, {"1ns", 1, false, 0}, {"hint", 1, true, 0},
+			{"11s", 1, true, 0}, {"hint", 1, false, 0},
 		}},
 		{"trusted", true, 1, []step{{"failure", 35, true, 10}, {"hint", 1000, true, 0}, {"1m", 1, true, 0}, {"hint", 1, true, 0}, {"failure", 1, false, 0}}},
 		{"trusted, the fourth", true, 4, []step{{"hint", 100, true, 0}, {"hint", 1, false, 0}}},
@@ -494,8 +497,8 @@ func TestInvitedBudget(t *testing.T) {
 // TestInvitedBudgetHints: a hint counts as at least a second and at most an hour.
 func TestInvitedBudgetHints(t *testing.T) {
 	for hint, counts := range map[time.Duration]time.Duration{
-		1: 4 * time.Second, time.Second: 4 * time.Second, 2 * time.Second: 8 * time.Second,
-		time.Hour: 4 * time.Hour, math.MaxInt64: 4 * time.Hour,
+		1: 5 * time.Second, time.Second: 5 * time.Second, 2 * time.Second: 10 * time.Second,
+		time.Hour: 5 * time.Hour, math.MaxInt64: 5 * time.Hour,
 	} {
 		clock := &retrytest.Clock{}
 		budget := &retry.InvitedBudget{Budget: &retry.TokenBudget{Deficit: 500}, Clock: clock}

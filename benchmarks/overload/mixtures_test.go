@@ -70,8 +70,7 @@ func giveUp(patience time.Duration, server front) front {
 
 // TestMixtures: with other rates, servers, hints and kinds of failure than those that the
 // rule was found with, a call with an InvitedBudget succeeds as often as one with a
-// TokenBudget or without retries, whichever is worse. The weights stay what they are if a
-// scenario is added here. For three times as many runs with other arrivals, in ten minutes:
+// TokenBudget or without retries, whichever is worse. For all scenarios, each with three series of arrivals, in two minutes:
 //
 //	go test -v -timeout 1h ./overload -run TestMixtures -all -runs 3
 func TestMixtures(t *testing.T) {
@@ -106,6 +105,7 @@ func TestMixtures(t *testing.T) {
 		{"429 or 502 at random for 3 s, 4 processes", unlimited(150, 30*sec), sometimes(.5, refuseAll(10*sec, 13*sec, 429, 1, direct), refuseAll(10*sec, 13*sec, 502, 0, direct)), 4, false},
 		{"1 s of 503 in 6 s, queue at 70 %, 5 processes", four, turns(sec, direct, direct, direct, direct, direct, reply(503, 1)), 5, false},
 		{"503 by a proxy for 5 s, queue at 70 %, 20 processes", four, refuseAll(5*sec, 10*sec, 503, 1, direct), 20, true},
+		{"503 by a proxy for 4 s, queue at 80 %, 5 processes", with(four, func(l *overload.Load) { l.Rate = 320 }), refuseAll(5*sec, 9*sec, 503, 1, direct), 5, true},
 		{"503 with 2 s by a proxy for 20 s, queue at 70 %, 4 processes", with(four, func(l *overload.Load) { l.Length = 50 * sec }), refuseAll(5*sec, 25*sec, 503, 2, direct), 4, false},
 		{"503 with 1 s by a proxy for 30 s, queue at 90 %, 10 processes", with(four, func(l *overload.Load) { l.Rate, l.Length = 360, 60*sec }), refuseAll(5*sec, 35*sec, 503, 1, direct), 10, false},
 		{"Gate at 1.8 × load, 5 processes", with(eight, func(l *overload.Load) { l.Rate = 360 }), gate, 5, false},
