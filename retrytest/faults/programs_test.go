@@ -109,6 +109,12 @@ var sound = []named{
 		_ = post(ctx, c, url)
 		return nil
 	}},
+	{name: "four POSTs, whatever happens to the others", run: func(ctx context.Context, c *http.Client, url string) (err error) {
+		for _, item := range []string{"milk", "soda", "wine", "beer"} {
+			err = errors.Join(err, send(ctx, c, "POST", url+"/orders", strings.NewReader(strings.Replace(order, "tea", item, 1)[:len(order)]), ""))
+		}
+		return err
+	}},
 	{name: "three at once", run: func(ctx context.Context, c *http.Client, url string) error {
 		return atOnce(3, func(i int) error { return retrying(get, 4, always, backoff)(ctx, c, fmt.Sprintf("%s/%d", url, i)) })
 	}},
