@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -132,7 +133,7 @@ func netError(op, addr, call string, errno error) error {
 // begin records the request and its fault. Attempts without end are stopped by an error,
 // and if they ignore that, by the end of their goroutine.
 func (rt *Transport) begin(req *http.Request) (*send, error) {
-	s := &send{key: strings.TrimSpace(req.Method + " " + req.URL.Path), n: 1, line: line(), header: req.Header, at: time.Now(), hash: sha256.New(),
+	s := &send{key: cmp.Or(req.Method, http.MethodGet) + " " + req.URL.Path, n: 1, line: line(), header: req.Header, at: time.Now(), hash: sha256.New(),
 		id: req.Header.Get("Idempotency-Key") + req.Header.Get("X-Idempotency-Key"), idempotent: retryhttp.IsIdempotent(req)}
 	s.read = req.Body == nil || req.Body == http.NoBody
 	stack := make([]byte, 32)
