@@ -211,7 +211,11 @@ func (r *rewriter) rename() {
 			continue
 		}
 		if t, ok := obj.Type().(*types.Named); !ok || t.TypeParams().Len() == 0 {
-			r.replace(cur.Parent().Node(), code(r.lib.renames[obj.Name()])...)
+			out := code(r.lib.renames[obj.Name()])
+			if _, compared := cur.Parent().Parent().Node().(*ast.BinaryExpr); !compared && out[0] == "-1" { // may give a variable its type
+				out = code("time.Duration(-1)")
+			}
+			r.replace(cur.Parent().Node(), out...)
 		}
 	}
 }

@@ -16,3 +16,10 @@ func stopped(t *backoff.Ticker, d time.Duration) bool {
 	defer t.Stop()
 	return d == backoff.Stop
 }
+
+func last(waits []time.Duration) time.Duration {
+	wait := backoff.Stop
+	for _, wait = range waits {
+	}
+	return wait
+}
