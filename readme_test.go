@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -54,10 +55,21 @@ func submit(ctx context.Context, order Order) error {
 	return retry.Do(ctx, background, func(ctx context.Context) error {
 		err := send(ctx, order)
 		if errors.Is(err, ErrUnknownCustomer) {
-			return retry.Permanent(err) // returned as it is
+			return retry.Permanent(err) // ends the call
 		}
 		return err
 	})
+}
+
+func readmePolicy(ctx context.Context, op func(context.Context) error) {
+	policy := retry.Policy{
+		Backoff:        retry.FullJitter{Base: 100 * time.Millisecond, Cap: 5 * time.Second},
+		MaxAttempts:    5,
+		AttemptTimeout: 2 * time.Second,
+	}
+	if err := retry.Do(ctx, policy, op); errors.Is(err, retry.ErrMaxAttempts) {
+		log.Print(err) // gave up after 5 attempts (all attempts used): unexpected EOF
+	}
 }
 
 func readmeByHand(ctx context.Context, policy retry.Policy, url string) (body []byte, _ error) {
@@ -123,6 +135,15 @@ func Example_readme() {
 	// order 17: unknown customer
 }
 
+func TestReadmePolicy(t *testing.T) {
+	var text strings.Builder
+	log.SetOutput(&text)
+	log.SetFlags(0)
+	defer func() { log.SetOutput(os.Stderr); log.SetFlags(log.LstdFlags) }()
+	synctest.Test(t, func(t *testing.T) { readmePolicy(t.Context(), retrytest.Fail(9, io.ErrUnexpectedEOF).Run) })
+	assert.Contains(t, readFile(t, "README.md"), "log.Print(err) // "+text.String())
+}
+
 func TestReadmeMarkers(t *testing.T) {
 	assert.Equal(t, retry.ClassPermanent, failed(t, nil, readmeMarkers(fs.ErrNotExist)).Class)
 	a := failed(t, nil, readmeMarkers(errOp))
@@ -166,7 +187,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-func TestReadmeSynctest(t *testing.T) {
+func TestUnavailable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		requests := 0
 		client := &http.Client{Transport: &retryhttp.Transport{Base: roundTripper(func(*http.Request) (*http.Response, error) {
@@ -221,9 +242,9 @@ func TestGuideFigures(t *testing.T) {
 	compareFigures(t, "docs/guide.md",
 		fmt.Sprintf("full jitter below %d ms, %d ms … %d s; after throttling below %d s, %d s …", slices.Insert(ceilings(), 2, any(retry.Spread{}.Delay(retry.Attempt{Number: 99}, 1-0x1p-53).Round(ms)/time.Second))...),
 		fmt.Sprintf("%d attempts, including the first; with `MaxElapsed`, no bound | %d ms at most", attempts, waits/ms),
-		`"Ten seconds in all, two seconds each" is `,
-		fmt.Sprintf("A deadline of the context alone leaves it at %d attempts", attempts),
-		"a context with a timeout of 10 s",
+		`"Ten seconds in all, two seconds each" is a context with a timeout of 10 s`,
+		fmt.Sprintf("without `MaxAttempts`, it is %d attempts at most", attempts),
+		"an attempt that begins before 10 s may end at 12 s",
 		"at least what the error's `RetryAfter()` asks for, up to an hour",
 		"408, 429 and most 5xx",
 		"longer than a minute",
@@ -301,10 +322,12 @@ func TestGuideLimits(t *testing.T) {
 		took     time.Duration
 		reason   error
 	}{
-		"10 s in all, 2 s each":       {retry.Policy{MaxElapsed: 10 * time.Second, AttemptTimeout: 2 * time.Second}, time.Hour, 5, 10375 * ms, retry.ErrMaxElapsed},
-		"a context of 10 s, 2 s each": {retry.Policy{AttemptTimeout: 2 * time.Second}, 10 * time.Second, 3, 6075 * ms, retry.ErrMaxAttempts},
-		"a context of 10 s":           {retry.Policy{}, 10 * time.Second, 1, 10 * time.Second, context.DeadlineExceeded},
-		"MaxElapsed ends no attempt":  {retry.Policy{MaxElapsed: 10 * time.Second}, time.Minute, 1, time.Minute, context.DeadlineExceeded},
+		"10 s in all, 2 s each":      {retry.Policy{MaxAttempts: retry.Unlimited, AttemptTimeout: 2 * time.Second}, 10 * time.Second, 5, 10 * time.Second, context.DeadlineExceeded},
+		"without MaxAttempts":        {retry.Policy{AttemptTimeout: 2 * time.Second}, 10 * time.Second, 3, 6075 * ms, retry.ErrMaxAttempts},
+		"MaxElapsed, 2 s each":       {retry.Policy{MaxElapsed: 10 * time.Second, AttemptTimeout: 2 * time.Second}, time.Hour, 5, 10375 * ms, retry.ErrMaxElapsed},
+		"MaxElapsed at worst":        {retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: retry.Unlimited, MaxElapsed: 10 * time.Second, AttemptTimeout: 2 * time.Second}, time.Hour, 6, 12 * time.Second, retry.ErrMaxElapsed},
+		"a context of 10 s":          {retry.Policy{}, 10 * time.Second, 1, 10 * time.Second, context.DeadlineExceeded},
+		"MaxElapsed ends no attempt": {retry.Policy{MaxElapsed: 10 * time.Second}, time.Minute, 1, time.Minute, context.DeadlineExceeded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -317,6 +340,8 @@ func TestGuideLimits(t *testing.T) {
 					return ctx.Err()
 				})
 				assert.ErrorIs(t, err, tt.reason)
+				assert.ErrorIs(t, err, context.DeadlineExceeded, "of the last attempt")
+				assert.Equal(t, tt.reason == retry.ErrMaxElapsed, errors.Is(err, retry.ErrMaxElapsed))
 				assert.Equal(t, tt.attempts, asError(t, err).Attempts)
 				assert.Equal(t, tt.took, time.Since(start))
 			})
@@ -386,7 +411,7 @@ func TestReadme(t *testing.T) {
 			blocks[language] = append(blocks[language], text)
 		}
 	}
-	require.Len(t, blocks["go"], 9)
+	require.Len(t, blocks["go"], 10)
 	for _, block := range blocks["go"] {
 		assert.Contains(t, unindented, "\n"+block)
 	}
