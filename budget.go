@@ -311,13 +311,13 @@ func (b *RatioBudget) sum() int64 {
 	return total
 }
 
-// InvitedBudget is a [Budget] that does not refuse three retries of a call that a hint asked
-// for, unless the server also fails without one, which outweighs ten hints or successes, or
-// nothing succeeds for 5/Number times the hint.
+// InvitedBudget is a [Budget] that does not refuse a call three retries that a hint asked for,
+// unless the server also fails without one, which outweighs ten hints or successes, or,
+// except by throttling, nothing succeeds for 5/Number times the hint.
 type InvitedBudget struct {
 	Budget  Budget // nil: no bound
 	Trusted bool   // hints always count, as from an admit.Gate
-	Clock   Clock  // nil: the system clock
+	Clock   Clock  // nil: the system's
 
 	trust atomic.Int64
 	dry   atomic.Pointer[[2]time.Time] // without a success, from and up to when hints count; nil: there was one
@@ -353,8 +353,9 @@ func (b *InvitedBudget) invited(failed *Attempt) bool {
 		dry = &[2]time.Time{now, now.Add(5 * min(max(time.Second, failed.Hint), defaultMaxHint))}
 		b.dry.Store(dry)
 	}
-	counts := b.trust.Load() >= 0 && time.Duration(failed.Number)*now.Sub(dry[0]) <= dry[1].Sub(dry[0])
-	return failed.Number <= 3 && (b.Trusted || counts)
+	// A server that throttles is not down, but a proxy's 503 may hide one that is.
+	soon := failed.Class == ClassThrottled || time.Duration(failed.Number)*now.Sub(dry[0]) <= dry[1].Sub(dry[0])
+	return failed.Number <= 3 && (b.Trusted || b.trust.Load() >= 0 && soon)
 }
 
 // learn changes the trust. Its bounds and weights were found by simulation: docs/overload.md.

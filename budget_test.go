@@ -420,7 +420,7 @@ func TestPermanentFailureRefunds(t *testing.T) {
 
 func TestInvitedBudget(t *testing.T) {
 	type step struct {
-		do      string // failure (without a hint), hint (of 2 s), success, permanent, or a time that passes
+		do      string // failure (without a hint), hint (429, of 2 s), 503 (likewise), success, permanent, or a time that passes
 		times   int
 		allowed bool    // the retry
 		balance float64 // of the Budget
@@ -451,16 +451,17 @@ func TestInvitedBudget(t *testing.T) {
 			{"failure", 1000, false, 10}, {"hint", 2, true, 0}, {"hint", 997, false, 0}, {"hint", 1, true, 0},
 		}},
 		{"nothing succeeds for five hints", false, 1, []step{
-			{"hint", 101, true, 0}, {"10s", 1, true, 0}, {"hint", 1, true, 0}, {"1ns", 1, true, 0}, {"hint", 1, false, 0},
-			{"success", 1, false, 1}, {"hint", 1, true, 1},
+			{"hint", 101, true, 0}, {"10s", 1, true, 0}, {"503", 1, true, 0}, {"1ns", 1, true, 0}, {"503", 1, false, 0},
+			{"success", 1, false, 1}, {"503", 1, true, 1},
 		}},
 		{"for half of that after a second attempt", false, 2, []step{
-			{"hint", 101, true, 0}, {"5s", 1, true, 0}, {"hint", 1, true, 0}, {"1ns", 1, true, 0}, {"hint", 1, false, 0},
+			{"hint", 101, true, 0}, {"5s", 1, true, 0}, {"503", 1, true, 0}, {"1ns", 1, true, 0}, {"503", 1, false, 0},
 		}},
 		{"ten minutes later", false, 1, []step{
-			{"hint", 101, true, 0}, {"10m10s", 1, true, 0}, {"hint", 1, false, 0}, {"1ns", 1, false, 0}, {"hint", 1, true, 0},
-			{"11s", 1, true, 0}, {"hint", 1, false, 0},
+			{"hint", 101, true, 0}, {"10m10s", 1, true, 0}, {"503", 1, false, 0}, {"1ns", 1, false, 0}, {"503", 1, true, 0},
+			{"11s", 1, true, 0}, {"503", 1, false, 0},
 		}},
+		{"throttling counts for ever", false, 3, []step{{"503", 36, true, 10}, {"9m", 1, true, 10}, {"503", 1, false, 10}, {"hint", 3, true, 0}}},
 		{"trusted", true, 1, []step{{"failure", 35, true, 10}, {"hint", 1000, true, 0}, {"1m", 1, true, 0}, {"hint", 1, true, 0}, {"failure", 1, false, 0}}},
 		{"trusted, the fourth", true, 4, []step{{"hint", 100, true, 0}, {"hint", 1, false, 0}}},
 	} {
@@ -474,6 +475,9 @@ func TestInvitedBudget(t *testing.T) {
 					switch step.do {
 					case "hint":
 						failed.Class, failed.Hint = retry.ClassThrottled, 2*time.Second
+						allowed = budget.TryWithdraw(failed)
+					case "503":
+						failed.Hint = 2 * time.Second
 						allowed = budget.TryWithdraw(failed)
 					case "failure":
 						allowed = budget.TryWithdraw(failed)
@@ -502,7 +506,7 @@ func TestInvitedBudgetHints(t *testing.T) {
 	} {
 		clock := &retrytest.Clock{}
 		budget := &retry.InvitedBudget{Budget: &retry.TokenBudget{Deficit: 500}, Clock: clock}
-		invited := retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassThrottled, Hint: hint}}
+		invited := retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassTransient, Hint: hint}}
 		require.True(t, budget.TryWithdraw(invited))
 		clock.Advance(counts)
 		assert.True(t, budget.TryWithdraw(invited), hint)
