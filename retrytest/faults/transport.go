@@ -183,6 +183,9 @@ func (rt *Transport) send(s *send, req *http.Request) (*http.Response, error) {
 		rt.fail(req.URL.Host + " is on the network, which stops the clock of a bubble: use rt.NewServer or faults.RealTime")
 		runtime.Goexit()
 	}
+	if rt.request == nil && rt.virtual {
+		time.Sleep(1) // so that the others begin that are sent at the same time
+	}
 	resp, err := base.RoundTrip(req)
 	if err != nil {
 		return nil, err
