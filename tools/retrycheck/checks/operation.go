@@ -181,9 +181,9 @@ func (p *pass) heeds(use inspector.Cursor) bool {
 	return !ok
 }
 
-// leavesIf reports whether a branch of an if statement leaves the block around it.
+// leavesIf reports whether a branch of an if statement leaves the function around it.
 func leavesIf(c inspector.Cursor) bool {
-	for leave := range c.Preorder((*ast.ReturnStmt)(nil), (*ast.BranchStmt)(nil), (*ast.CallExpr)(nil)) {
+	for leave := range c.Preorder((*ast.ReturnStmt)(nil), (*ast.CallExpr)(nil)) {
 		if call, ok := leave.Node().(*ast.CallExpr); !ok || fatal.MatchString(types.ExprString(call.Fun)) {
 			return true
 		}

@@ -50,7 +50,7 @@ var Response = analyzer("response", "report HTTP responses that leave an attempt
 	for c := range p.root.Preorder((*ast.KeyValueExpr)(nil), (*ast.CallExpr)(nil)) {
 		switch name := p.field(c); {
 		case name == ours+"/retryhttp.Check":
-			p.reportCheck(p.value(c.ChildAt(edge.KeyValueExpr_Value, -1)))
+			p.reportCheck(p.function(c.ChildAt(edge.KeyValueExpr_Value, -1)))
 		case name == ours+"/retryhttp.Policy", p.callee(c.Node()) == newClient:
 			p.reportCancel(c)
 		}
@@ -67,9 +67,26 @@ func (p *pass) field(c inspector.Cursor) string {
 	return ""
 }
 
+// function returns the function literal or declaration of the package that c stands for, if it
+// is one.
+func (p *pass) function(c inspector.Cursor) inspector.Cursor {
+	c = p.value(c)
+	if _, ok := c.Node().(*ast.FuncLit); ok {
+		return c
+	}
+	if id, ok := c.Node().(*ast.Ident); ok {
+		for decl := range p.root.Preorder((*ast.FuncDecl)(nil)) {
+			if p.info.Defs[decl.Node().(*ast.FuncDecl).Name] == p.info.Uses[id] {
+				return decl
+			}
+		}
+	}
+	return inspector.Cursor{}
+}
+
 // reportCheck reports a function for Transport.Check that reads the body of its response.
 func (p *pass) reportCheck(check inspector.Cursor) {
-	if _, ok := check.Node().(*ast.FuncLit); !ok {
+	if !check.Valid() {
 		return
 	}
 	for _, use := range p.vars[p.signature(check).Params().At(0)].uses {
@@ -86,9 +103,12 @@ func (p *pass) reportCancel(policy inspector.Cursor) {
 		if p.field(id.Parent()) != ours+".OnAttempt" || id.ParentEdgeKind() != edge.KeyValueExpr_Key {
 			continue
 		}
-		hook := p.value(id.Parent().ChildAt(edge.KeyValueExpr_Value, -1))
+		hook := p.function(id.Parent().ChildAt(edge.KeyValueExpr_Value, -1))
+		if !hook.Valid() {
+			continue
+		}
 		for c := range hook.Preorder((*ast.CallExpr)(nil)) {
-			if typeName(p.info.TypeOf(c.Node().(*ast.CallExpr).Fun)) == "context.CancelFunc" && around(c, (*ast.FuncLit)(nil)) != hook {
+			if typeName(p.info.TypeOf(c.Node().(*ast.CallExpr).Fun)) == "context.CancelFunc" && around(c, (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)) != hook {
 				p.report(c, "the callback runs before the body is read, which this ends: set the policy's AttemptTimeout instead")
 			}
 		}

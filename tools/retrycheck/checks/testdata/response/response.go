@@ -166,3 +166,18 @@ func cancelsItsOwn(ctx context.Context, op func(context.Context) error) error {
 	}}
 	return retry.Do(ctx, p, op)
 }
+
+func reads(resp *http.Response, _ func(n int) ([]byte, error)) error {
+	_, err := io.Copy(io.Discard, resp.Body) // want `Check takes the body from the caller: use peek`
+	return err
+}
+
+func limits(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	if ctx.Err() != nil {
+		cancel()
+	}
+	return ctx, func(retry.Attempt) { cancel() } // want `the callback runs before the body is read`
+}
+
+var named = retryhttp.Transport{Check: reads, Policy: retry.Policy{Hooks: retry.Hooks{OnAttempt: limits}}}

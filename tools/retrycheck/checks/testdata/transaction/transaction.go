@@ -106,6 +106,11 @@ func aside(ctx context.Context, p retry.Policy, db, other *sql.DB) error {
 
 func unheeded(ctx context.Context, p retry.Policy, db *sql.DB) error {
 	return retrysql.InTx(ctx, p, db, nil, func(ctx context.Context, tx *sql.Tx) error {
+		for range 2 {
+			if _, err := tx.ExecContext(ctx, "DELETE FROM cart"); err != nil { // want `a failure of this statement does not end the transaction`
+				continue
+			}
+		}
 		tx.ExecContext(ctx, "SET LOCAL lock_timeout = 100") // want `a failure of this statement does not end the transaction, which the database may have aborted: return its error`
 		_, _ = tx.ExecContext(ctx, "SET LOCAL lock_timeout = 100")
 		if _, err := tx.ExecContext(ctx, "DELETE FROM cart"); err != nil { // want `a failure of this statement does not end the transaction`
