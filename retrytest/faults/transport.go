@@ -184,7 +184,7 @@ func (rt *Transport) send(s *send, req *http.Request) (*http.Response, error) {
 		runtime.Goexit()
 	}
 	if rt.request == nil && rt.virtual {
-		time.Sleep(1) // so that the others begin that are sent at the same time
+		time.Sleep(time.Nanosecond) // so that the others begin that are sent at the same time
 	}
 	resp, err := base.RoundTrip(req)
 	if err != nil {
