@@ -22,7 +22,23 @@ func main() {
 	for _, a := range checks.Optional() {
 		analyzers = append(analyzers, onDemand(a, optional))
 	}
+	for _, a := range analyzers {
+		sign(a)
+	}
 	multichecker.Main(analyzers...)
+}
+
+// sign adds an analyzer's name to its findings.
+func sign(a *analysis.Analyzer) {
+	run := a.Run
+	a.Run = func(p *analysis.Pass) (any, error) {
+		report := p.Report
+		p.Report = func(d analysis.Diagnostic) {
+			d.Message += " (" + a.Name + ")"
+			report(d)
+		}
+		return run(p)
+	}
 }
 
 // onDemand makes an analyzer run only if its own flag or -optional is set.

@@ -63,7 +63,7 @@ func TestMistakes(t *testing.T) {
 	const optional = "checks/testdata"
 	for flags, reports := range map[string]bool{"-json=false": false, "-unbounded": true, "-optional": true} {
 		out := run(t, optional, "vet", "-vettool="+tool, flags, "./unbounded")
-		if strings.Contains(out, "nothing ends these retries") != reports {
+		if strings.Contains(out, "set MaxElapsed, or use a context with a deadline (unbounded)") != reports {
 			t.Errorf("go vet with %s: %s", flags, out)
 		}
 	}

@@ -161,8 +161,11 @@ func (p *pass) receiver(c inspector.Cursor) string {
 }
 
 // shared has the types of budgets and limiters, and functions that make one.
-var shared = names(ours+`\.((Token|Ratio|Throttle)Budget|FleetBudget)`, `golang\.org/x/time/rate\.NewLimiter`,
+var shared = names(ours+`\.((Token|Ratio|Throttle|Invited)Budget|FleetBudget)`, ours+`/pause\.Limiter`, `golang\.org/x/time/rate\.NewLimiter`,
 	ours+`/awspreset\.(AdaptiveLimiter|Preset\.Policy|FromEnv)`)
+
+// keeps has the parts of a client that know its earlier requests.
+var keeps = names(ours + `/retryhttp\.(Transport|NewClient|PerHost|PerScope)`)
 
 // sends has what sends a request with a client.
 var sends = names(`net/http\.Client\.(Do|Get|Head|Post|PostForm)`, ours+`/retryhttp\.Read`)
@@ -187,7 +190,14 @@ var Budget = analyzer("budget", "report budgets and limiters that are made for o
 			name, what = typeName(p.info.TypeOf(lit)), ""
 		}
 		fn, ok := block(c).Node().(*ast.FuncDecl)
-		if !shared.MatchString(name) || ok && fn.Recv == nil && fn.Name.Name == "main" {
+		isShared := shared.MatchString(name)
+		if !isShared && !keeps.MatchString(name) || ok && fn.Recv == nil && fn.Name.Name == "main" {
+			continue
+		}
+		if p.isSentOnce(c) {
+			p.reportClient(c, name, what)
+		}
+		if !isShared {
 			continue
 		}
 		arg := p.destination(c)
@@ -197,20 +207,31 @@ var Budget = analyzer("budget", "report budgets and limiters that are made for o
 			}
 		}
 	}
-	for c := range p.root.Preorder((*ast.CompositeLit)(nil), (*ast.CallExpr)(nil)) {
-		lit, isLit := c.Node().(*ast.CompositeLit)
-		if !(isLit && typeName(p.info.TypeOf(lit)) == transport || p.callee(c.Node()) == newClient) || p.Pkg.Name() == "main" {
-			continue
-		}
-		use := p.destination(c)
-		shares := slices.ContainsFunc(p.mentions(c), func(id inspector.Cursor) bool {
-			return slices.Contains([]string{"PerHost", "Budget"}, id.Node().(*ast.Ident).Name)
-		})
-		if !shares && (sends.MatchString(p.callee(use.Node())) || sends.MatchString(p.callee(use.Parent().Node()))) {
-			p.report(c, "a Transport is made for one request, so its budget bounds nothing: make the client once and share it")
-		}
-	}
 })
+
+// isSentOnce reports whether a client sends a single request with c.
+func (p *pass) isSentOnce(c inspector.Cursor) bool {
+	use := p.destination(c)
+	if p.callee(use.Parent().Node()) == newClient {
+		use = p.destination(use.Parent())
+	}
+	return sends.MatchString(p.callee(use.Node())) || sends.MatchString(p.callee(use.Parent().Node()))
+}
+
+// reportClient reports a part of a client that is made for one request. A Transport may have
+// a budget that is not, and a command may send one request in all.
+func (p *pass) reportClient(c inspector.Cursor, name, what string) {
+	if name != transport && name != newClient {
+		p.report(c, "%s is made for one request, so it bounds nothing: make it once and share it", what+shortName(name))
+		return
+	}
+	shares := slices.ContainsFunc(p.mentions(c), func(id inspector.Cursor) bool {
+		return slices.Contains([]string{"PerHost", "Budget"}, id.Node().(*ast.Ident).Name)
+	})
+	if !shares && p.Pkg.Name() != "main" {
+		p.report(c, "a Transport is made for one request, so its budget bounds nothing: make the client once and share it")
+	}
+}
 
 // What makes a Transport.
 const (

@@ -125,11 +125,12 @@ func (p *pass) isKey(e ast.Expr) bool {
 	return name != nil && strings.EqualFold(constant.StringVal(name), "Idempotency-Key")
 }
 
-// isNew reports whether a value comes from a function without arguments, such as rand.Text.
+// isNew reports whether a value is random, or comes from a function without arguments.
 func (p *pass) isNew(c inspector.Cursor) bool {
 	for call := range c.Preorder((*ast.CallExpr)(nil)) {
 		fn, ok := typeutil.Callee(p.info, call.Node().(*ast.CallExpr)).(*types.Func)
-		if ok && fn.Signature().Recv() == nil && len(call.Node().(*ast.CallExpr).Args) == 0 {
+		noArgs := ok && fn.Signature().Recv() == nil && len(call.Node().(*ast.CallExpr).Args) == 0
+		if noArgs || randoms.MatchString(p.callee(call.Node())) {
 			return true
 		}
 	}

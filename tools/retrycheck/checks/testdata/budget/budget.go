@@ -8,6 +8,7 @@ import (
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/adapt"
 	"github.com/gobackoff/retry/awspreset"
+	"github.com/gobackoff/retry/pause"
 	"github.com/gobackoff/retry/retryhttp"
 	sethvargo "github.com/sethvargo/go-retry"
 	"golang.org/x/time/rate"
@@ -23,6 +24,14 @@ func variables(ctx context.Context) error {
 	budget := &retry.RatioBudget{Ratio: 0.1} // want `retry.RatioBudget is made for each call`
 	policy := retry.Policy{Budget: budget, MaxAttempts: 5}
 	return retry.Do(ctx, policy, op)
+}
+
+func invited(ctx context.Context) error {
+	return retry.Do(ctx, retry.Policy{Budget: &retry.InvitedBudget{Budget: shared.Budget}}, op) // want `retry.InvitedBudget is made for each call`
+}
+
+func pauses(ctx context.Context) error {
+	return retry.Do(ctx, retry.Policy{Limiter: &pause.Limiter{}}, op) // want `pause.Limiter is made for each call`
 }
 
 func limiter(ctx context.Context) (int, error) {
@@ -110,6 +119,16 @@ func read(req *http.Request) error {
 	client := &http.Client{Transport: transport}
 	_, _, err := retryhttp.Read(client, req)
 	return err
+}
+
+func asks(req *http.Request) (*http.Response, error) {
+	client := retryhttp.NewClient(retry.Policy{Budget: &retry.TokenBudget{}}) // want `retry.TokenBudget is made for one request, so it bounds nothing: make it once and share it`
+	return client.Do(req)
+}
+
+func scoped(req *http.Request) (*http.Response, error) {
+	transport := &retryhttp.Transport{PerHost: &hosts, PerScope: &retryhttp.PerScope{}} // want `retryhttp.PerScope is made for one request`
+	return (&http.Client{Transport: transport}).Do(req)
 }
 
 var hosts retryhttp.PerHost

@@ -94,6 +94,7 @@ func pays(ctx context.Context, p retry.Policy, post func(context.Context, http.H
 		header.Set("Idempotency-Key", rand.Text()) // want `each attempt has another key, so the server executes a retry again`
 		header.Set("X-Request-Id", rand.Text())
 		header.Set("Idempotency-Key", known)
+		header.Set("Idempotency-Key", retryhttp.RandomKey(nil)) // want `each attempt has another key`
 		key := "order " + rand.Text()
 		header.Add("idempotency-key", key) // want `each attempt has another key`
 		return post(ctx, header)
