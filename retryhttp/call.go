@@ -291,6 +291,9 @@ func (c *call) unlessUnrepeatable(err error, harmless bool) error {
 	switch {
 	case !harmless:
 		c.missing = "no Idempotency-Key"
+		if lost, ok := err.(*attemptError); ok { // of a response, CheckStatus says it
+			lost.err = fmt.Errorf("%w (%s)", lost.err, c.missing)
+		}
 		return retry.Unrepeatable(err)
 	case !c.resendable():
 		c.missing = "the request has no GetBody to resend its body"

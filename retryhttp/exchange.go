@@ -260,7 +260,7 @@ func isDial(err error) bool {
 // error, which reports a canceled request.
 const (
 	errLost   lostError = "no response: the connection was lost or the stream was reset"
-	errUntold lostError = errLost + " (net/http does not tell the reason for a request without a body; an Idempotency-Key would allow a retry)"
+	errUntold lostError = errLost + " (net/http does not tell the reason for a request without a body)"
 )
 
 type lostError string

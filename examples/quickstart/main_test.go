@@ -78,7 +78,7 @@ func TestRun(t *testing.T) {
 			"1 0s 404 Not Found permanent permanent failure",
 			"=> 404 Not Found",
 			"1 0s connection lost transient not safe to repeat",
-			`=> Post "http://127.0.0.1:80/order": gave up after 1 attempt (not safe to repeat): EOF`,
+			`=> Post "http://127.0.0.1:80/order": gave up after 1 attempt (not safe to repeat): EOF (no Idempotency-Key)`,
 			"1 0s connection lost transient wait 25ms",
 			"2 25ms 200 OK - done",
 			"=> order 1 was taken, and this is its first answer again",
