@@ -41,6 +41,7 @@ type meter struct {
 	goodputBySecond  []uint32
 	recovering       []cohort // the seconds after the outage
 	latency          latencies
+	usual            float64 // success of a server that works, without retries
 }
 
 const (
@@ -54,6 +55,7 @@ func newMeter(s *Storm) *meter {
 	o := &s.Outage
 	settled := s.Horizon - s.Deadline // calls that arrive later may have no outcome
 	m := &meter{
+		usual:     1 - max(0, s.Failures),
 		shaken:    spanOf(o.From, min(o.To+aftermath, s.Horizon)),
 		aftermath: spanOf(o.To, min(o.To+aftermath, s.Horizon)),
 	}
@@ -134,6 +136,9 @@ func (m *meter) before() (level, variance float64) {
 // from 1 % and three standard deviations.
 func (m *meter) recovery() (seconds int, ok bool) {
 	level, variance := m.before()
+	if level < m.usual/2 {
+		return 0, false // there is nothing to return to
+	}
 	good := 0
 	for i := range m.recovering {
 		c := &m.recovering[i]

@@ -189,6 +189,7 @@ func TestMeterRecovery(t *testing.T) {
 		{"half of the former success", 98, 49, 0, false},
 		{"half before, and after", 50, 50, 5, true},
 		{"half before, a fourth after", 50, 25, 0, false},
+		{"down before", 1, 1, 0, false},
 	} {
 		m := newMeter(&s)
 		for second := range 90 {

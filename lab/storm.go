@@ -171,7 +171,8 @@ type StormTrial struct {
 	// Recovered reports whether success returned to Before: in each of 10 consecutive
 	// seconds after the outage, the successful share of the calls that arrived was at least
 	// 99 % of Before, less three standard deviations. Recovery is the number of seconds from
-	// the end of the outage to the first of these 10.
+	// the end of the outage to the first of these 10. A server that fails half of the calls
+	// before the outage, apart from Failures, does not recover.
 	Recovered bool
 	Recovery  float64
 

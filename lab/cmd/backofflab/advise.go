@@ -24,9 +24,11 @@ func advise(ctx context.Context, env *environment, args []string) error {
 	}
 	a := env.advice()
 	a.Price = *price / 100
-	if _, err := a.Storm.WithDefaults(); err != nil {
+	model, err := a.Storm.WithDefaults()
+	if err != nil {
 		return usageError{err}
 	}
+	env.warn(model)
 	return env.produce(func() ([]result, error) {
 		v, err := a.Run(ctx)
 		if err != nil {

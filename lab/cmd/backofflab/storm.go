@@ -43,5 +43,6 @@ func (env *environment) storm(set *flag.FlagSet, args []string) (model lab.Storm
 	if model, err = model.WithDefaults(); err != nil {
 		return model, nil, usageError{err}
 	}
+	env.warn(model)
 	return model, own, nil
 }

@@ -42,7 +42,7 @@ func (env *environment) systemFlags(set *flag.FlagSet) *lab.Storm {
 	env.system = s
 	model := s.model
 	own := flagNames(set)
-	set.Float64Var(&model.Rate, "rate", model.Rate, "`calls` a second")
+	set.Float64Var(&model.Rate, "rate", model.Rate, "`calls` a second of all clients together; with -capacity, 70 % of it unless given")
 	set.Float64Var(&s.capacity, "capacity", 0, "`attempts` a second that the server can serve, instead of -workers")
 	set.IntVar(&model.Workers, "workers", model.Workers, "attempts served at the same time")
 	set.DurationVar(&model.Service, "service", model.Service, "mean time to serve an attempt, exponentially distributed")
@@ -99,9 +99,21 @@ func (s *system) read(env *environment, set *flag.FlagSet) error {
 		if given["workers"] {
 			return errors.New("capacity: cannot be combined with workers")
 		}
-		return s.setCapacity()
+		if err := s.setCapacity(); err != nil {
+			return err
+		}
+		if !given["rate"] {
+			s.model.Rate = 0.7 * s.capacity
+		}
 	}
 	return nil
+}
+
+// warn reports a rate that the server could never serve.
+func (env *environment) warn(model lab.Storm) {
+	if capacity := model.Capacity(); model.Rate > capacity {
+		fmt.Fprintf(env.stderr, "backofflab: the rate, %v calls a second, is above the capacity of the server, %.4g\n", model.Rate, capacity)
+	}
 }
 
 func (s *system) readLatency() error {

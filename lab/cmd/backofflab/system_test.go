@@ -56,6 +56,19 @@ func TestInit(t *testing.T) {
 	assert.Contains(t, stdout, "full base=100ms cap=20s attempts=4 budget=throttle")
 }
 
+// The rate follows from a capacity, and one above it is reported.
+func TestRate(t *testing.T) {
+	trial := []string{"storm", "-policy", "none attempts=1", "-trials", "1", "-capacity", "100"}
+	status, stdout, stderr := backofflab(t.Context(), trial...)
+	require.Zero(t, status, stderr)
+	assert.Empty(t, stderr)
+	assert.Regexp(t, `\(no retry\) .* [0-9.]+ +1\.03\n`, stdout)
+	status, stdout, stderr = backofflab(t.Context(), append(trial, "-rate", "700")...)
+	require.Zero(t, status, stderr)
+	assert.Contains(t, stderr, "the rate, 700 calls a second, is above the capacity of the server, 100")
+	assert.Equal(t, 2, strings.Count(stdout, "never"), stdout)
+}
+
 // The commands and the file that init writes describe the same system.
 func TestDefaults(t *testing.T) {
 	want, err := lab.Storm{}.WithDefaults()
