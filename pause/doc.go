@@ -16,7 +16,8 @@
 // canceled does not count.
 //
 // The pause ends when the earliest of the hints does. Every second, one call begins
-// nevertheless; its success ends the pause. Then the calls leave in the order of their
+// nevertheless, and every 200 ms in the last second, because servers round hints up; its
+// success ends the pause. Then the calls leave in the order of their
 // arrival: ten in the first 100 ms, and twice as many in each 100 ms after. If a failure
 // with a hint follows before the first success, the next pause begins at once.
 //

@@ -116,7 +116,8 @@ func (l *Limiter) Observe(a retry.Attempt) {
 		if l.until.After(now) {
 			l.until = l.earliest
 		} else if l.row >= 20 && now.Sub(l.since) >= 100*time.Millisecond {
-			l.until, l.probe, l.left = l.earliest, now.Add(time.Second), 0
+			l.until, l.left = l.earliest, 0
+			l.probe = l.next(now)
 			for e, n := l.line.Front(), 0; e != nil; e, n = e.Next(), n+1 {
 				c := e.Value.(*caller)
 				c.ahead = n
@@ -163,7 +164,7 @@ func (l *Limiter) turn(ctx context.Context, c *caller, wake context.CancelFunc, 
 	case !front: // changed wakes it; more often, many calls would keep it from its turn
 		return time.Second, nil
 	case paused:
-		l.probe = now.Add(time.Second)
+		l.probe = l.next(now)
 	default:
 		l.left++
 	}
@@ -171,6 +172,14 @@ func (l *Limiter) turn(ctx context.Context, c *caller, wake context.CancelFunc, 
 	c.place = nil
 	l.changed(now)
 	return 0, ended
+}
+
+// next returns when the next call begins in spite of the pause.
+func (l *Limiter) next(now time.Time) time.Time {
+	if last := l.until.Add(-time.Second); last.After(now) {
+		return earlier(now.Add(time.Second), last)
+	}
+	return now.Add(2 * slot)
 }
 
 // due returns when a call leaves the line after the pause: ten in the first slot, and twice

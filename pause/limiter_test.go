@@ -254,7 +254,7 @@ func TestArrivals(t *testing.T) {
 	})
 }
 
-// TestProbe: every second one call begins, and its success ends the pause.
+// TestProbe: every second one call begins, at the end more, and its success ends the pause.
 func TestProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := new(pause.Limiter)
@@ -280,6 +280,14 @@ func TestProbe(t *testing.T) {
 		calls.Wait()
 		assert.Equal(t, []time.Duration{sec, 2 * sec, 3 * sec, 4 * sec, 5 * sec, 5 * sec, 5*sec + 10*ms}, at[:7])
 		assert.Less(t, at[99], 6*sec)
+	})
+	synctest.Test(t, func(t *testing.T) { // in the last second
+		l := new(pause.Limiter)
+		begin(l, 2500*ms)
+		for _, wait := range []time.Duration{sec, 500 * ms, 200 * ms, 200 * ms, 200 * ms, 200 * ms, 200 * ms} {
+			assert.Equal(t, wait, waits(t, l))
+			l.Observe(hint(20 * sec).attempt())
+		}
 	})
 	synctest.Test(t, func(t *testing.T) { // nobody waits
 		l := new(pause.Limiter)
@@ -343,7 +351,7 @@ func TestDeadline(t *testing.T) {
 			check(wait, err, 0, 0)
 			wait, err = within(901 * ms)
 			assert.NoError(t, err)
-			assert.Equal(t, 900*ms, wait)
+			assert.Equal(t, map[bool]time.Duration{true: 900 * ms, false: 200 * ms}[strict], wait)
 
 			observe(l, 1, 0, hint(500*ms)) // the next pause
 			var calls sync.WaitGroup

@@ -195,9 +195,10 @@ func TestPause(t *testing.T) {
 		{"429 with `Retry-After: 2` for 2 s, 900 calls a second", unlimited(900, 1500*ms), two, 1, true, 1.15, 1.5},
 		{"the same, 5 % of the connections break", unlimited(900, 1500*ms), func() front { return resets(.05, two()) }, 1, true, 1.25, 1.5},
 		{"quota of 400 in 8 s, 200 calls a second for 4 s", unlimited(200, 4*sec), func() front { return quota(400, 8*sec) }, 1, true, 1.15, 1.5},
+		{"quota of 400 in 4 s, 110 calls a second", unlimited(110, 40*sec), func() front { return quota(400, 4*sec) }, 1, true, 1.15, 1.5},
 		{"quota of 900 in 10 s, hints of 1 s; 80 calls a second, and 500 at once", with(unlimited(80, 40*sec), func(l *overload.Load) { l.Burst = 500 }), func() front { return vagueQuota(900, 10*sec, 1) }, 1, false, 1.15, 1.5},
 		{"quota of 500 in 10 s, hints of 1 s; 80 calls a second, 60 s for a call", with(unlimited(80, 40*sec), func(l *overload.Load) { l.Deadline = 60 * sec }), func() front { return vagueQuota(500, 10*sec, 1) }, 1, true, 1.6, 1.5},
-		{"quota of 100 in 1 s, 160 calls a second, 3 s for a call", with(unlimited(160, 40*sec), func(l *overload.Load) { l.Deadline = 3 * sec }), func() front { return quota(100, sec) }, 1, false, 3, 15},
+		{"quota of 100 in 1 s, 160 calls a second, 3 s for a call", with(unlimited(160, 40*sec), func(l *overload.Load) { l.Deadline = 3 * sec }), func() front { return quota(100, sec) }, 1, false, 3, 1.5},
 		{"token bucket of 100 a second, 90 calls a second", unlimited(90, 40*sec), func() front { return bucket(100, 10) }, 1, false, 1.1, 1.5},
 		{"the same, 140 calls a second", unlimited(140, 40*sec), func() front { return bucket(100, 10) }, 1, true, 3, 1.5},
 		{"Gate, stall of 2 s", with(four, func(l *overload.Load) { l.Stall = [2]time.Duration{10 * sec, 12 * sec} }), func() front { return gate }, 1, false, 1.1, 1.5},
@@ -284,8 +285,9 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// TestPauseAnywhere: with other quotas, rates, hints, routes and deadlines, at random, a pause
-// for each route loses no calls, either. (Of the 150 scenarios, one loses 2.3 %.)
+// TestPauseAnywhere: with other quotas, rates, routes and deadlines, at random, a pause for
+// each route loses no calls, either, unless hints are too long by more than a quarter of the
+// window.
 func TestPauseAnywhere(t *testing.T) {
 	number := uint64(4)
 	if *update {
@@ -293,7 +295,7 @@ func TestPauseAnywhere(t *testing.T) {
 	}
 	for seed := range number {
 		random := rand.New(rand.NewPCG(seed, 1))
-		window := time.Duration(8+random.IntN(20)) * sec
+		window := time.Duration(1+random.IntN(20)) * sec
 		perSecond := 20 + random.IntN(100)
 		load := unlimited(float64(perSecond)*(0.5+2*random.Float64()), 30*sec)
 		load.Seed, load.Deadline, load.Burst = seed, []time.Duration{10 * sec, 60 * sec}[random.IntN(2)], []int{0, 0, 500}[random.IntN(3)]
@@ -301,7 +303,7 @@ func TestPauseAnywhere(t *testing.T) {
 			load.Paths = append(load.Paths, fmt.Sprint("/", i))
 		}
 		routes := len(load.Paths)
-		hint, share := random.IntN(5), []float64{0, 0, .03}[random.IntN(3)]
+		hint, share := min(random.IntN(5), int(window/sec)/4), []float64{0, 0, .03}[random.IntN(3)]
 		limit := func() front {
 			each := func() front {
 				most := perSecond * int(window/sec) / routes
@@ -328,6 +330,6 @@ func TestPauseAnywhere(t *testing.T) {
 			return n
 		}
 		t.Logf("%s: %.1f %% without, %.1f %% with a pause, %d and %d requests", name, without.Percent(""), paused.Percent(""), total(without), total(paused))
-		assert.GreaterOrEqual(t, paused.Percent(""), without.Percent("")-3, name)
+		assert.GreaterOrEqual(t, paused.Percent(""), without.Percent("")-1.5, name)
 	}
 }
