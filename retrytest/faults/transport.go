@@ -16,7 +16,6 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/gobackoff/retry/retryhttp"
@@ -101,7 +100,7 @@ func (rt *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	switch {
 	case err != nil:
 	case s.fault == "refused":
-		err = netError("dial", req.URL.Host, "connect", syscall.ECONNREFUSED)
+		err = netError("dial", req.URL.Host, "connect", errRefused)
 	case status == 0:
 		return rt.send(s, &sent)
 	}
@@ -198,7 +197,7 @@ func (rt *Transport) send(s *send, req *http.Request) (*http.Response, error) {
 	case "lost", "silent":
 		_ = resp.Body.Close()
 		if s.fault == "lost" {
-			return nil, netError("read", req.URL.Host, "read", syscall.ECONNRESET)
+			return nil, netError("read", req.URL.Host, "read", errReset)
 		}
 		return nil, rt.silence(s, req.Context())
 	case "cut":
@@ -306,7 +305,7 @@ func (rt *Transport) dial(ctx context.Context, network, addr string) (net.Conn, 
 	case p.conns <- server:
 		return client, nil
 	case <-p.closed.Done():
-		return nil, netError("dial", addr, "connect", syscall.ECONNREFUSED)
+		return nil, netError("dial", addr, "connect", errRefused)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -1,0 +1,10 @@
+//go:build !plan9
+
+package faults
+
+import "syscall"
+
+const (
+	errRefused = syscall.ECONNREFUSED
+	errReset   = syscall.ECONNRESET
+)

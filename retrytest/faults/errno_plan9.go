@@ -1,0 +1,8 @@
+package faults
+
+import "syscall"
+
+var (
+	errRefused = syscall.NewError("connection refused")
+	errReset   = syscall.NewError("connection reset")
+)
