@@ -460,7 +460,7 @@ func TestLag(t *testing.T) {
 		l := &pause.Limiter{Clock: clock, Strict: true}
 		begin(l, sec)
 		order, _ := leave(t, l, func(int) context.Context { return t.Context() }, 100)()
-		assert.True(t, slices.IsSorted(order))
+		assert.Len(t, order, 100) // once the first is there, all leave in the same instant
 		assert.Less(t, clock.sleeps.Load(), int64(100*12))
 	})
 }
