@@ -96,7 +96,7 @@ func run[T any](a *attempt, begin func(context.Context) (T, error), fn func(cont
 		}
 		return err
 	}
-	a.tx, a.tells = tx, statusOf(tx) == statusOpen
+	a.tx = tx
 	switch a.commit, a.rollback = ends(tx); {
 	case a.commit == nil:
 		return retry.Permanent(fmt.Errorf("%w transaction: %T has no methods Commit and Rollback of a known form", retry.ErrInvalid, tx))
@@ -104,6 +104,7 @@ func run[T any](a *attempt, begin func(context.Context) (T, error), fn func(cont
 		_ = a.undo()
 		return a.ctx.Err()
 	}
+	a.tells = statusOf(tx) == statusOpen // not before: at the end of life, database/sql changes tx
 	returned := false
 	defer func() {
 		if !returned { // fn or Commit panicked, or fn called runtime.Goexit

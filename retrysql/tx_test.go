@@ -318,3 +318,29 @@ func TestWriteInReadOnly(t *testing.T) {
 	assert.Equal(t, "begin rollback", f.takeCalls())
 	assert.Zero(t, f.closed)
 }
+
+// TestContextEndsWithBegin: a transaction that database/sql rolls back, because the context
+// has ended, is not looked at. With the race detector, this fails otherwise.
+func TestContextEndsWithBegin(t *testing.T) {
+	for range 50 {
+		ctx, cancel := context.WithCancel(t.Context())
+		db := canceling{(&fake{}).open(t), cancel}
+		err := retrysql.InTx(ctx, atOnce, db, nil, func(context.Context, *sql.Tx) error {
+			t.Error("fn is called")
+			return nil
+		})
+		assert.ErrorIs(t, err, context.Canceled)
+	}
+}
+
+// canceling cancels the context of the call when a transaction has begun.
+type canceling struct {
+	*sql.DB
+	cancel context.CancelFunc
+}
+
+func (c canceling) BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error) {
+	tx, err := c.DB.BeginTx(ctx, opts)
+	c.cancel()
+	return tx, err
+}
