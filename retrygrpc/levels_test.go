@@ -17,7 +17,7 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
-	"github.com/gobackoff/retry/internal/test/overload"
+	"github.com/gobackoff/retry/internal/memnet"
 )
 
 // The methods of the service retry.test.Levels: Pay has no idempotency_level. Each
@@ -153,7 +153,7 @@ func (s *levelServer) serve(t testing.TB, l net.Listener, options ...grpc.Server
 // inMemory serves on a network in memory, for tests in virtual time.
 func (s *levelServer) inMemory(t testing.TB, options ...grpc.DialOption) *grpc.ClientConn {
 	t.Helper()
-	network := overload.NewMemory()
+	network := memnet.New()
 	s.serve(t, network)
 	return dialMemory(t, network, options...)
 }

@@ -21,7 +21,7 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/admit"
-	"github.com/gobackoff/retry/internal/test/overload"
+	"github.com/gobackoff/retry/internal/memnet"
 	"github.com/gobackoff/retry/retrygrpc"
 )
 
@@ -71,7 +71,7 @@ func stall(t *testing.T, serverOptions []grpc.ServerOption, dialOptions []grpc.D
 	}}
 	g := grpc.NewServer(serverOptions...)
 	pb.RegisterTestServiceServer(g, s)
-	network := overload.NewMemory()
+	network := memnet.New()
 	serve(t, g, network)
 	client := pb.NewTestServiceClient(dialMemory(t, network, dialOptions...))
 	var calls sync.WaitGroup
@@ -120,7 +120,7 @@ func TestInvitedBudget(t *testing.T) {
 				budget := &retry.InvitedBudget{Budget: &retry.TokenBudget{Deficit: 500}}
 				g := grpc.NewServer()
 				pb.RegisterTestServiceServer(g, s)
-				network := overload.NewMemory()
+				network := memnet.New()
 				serve(t, g, network)
 				client := pb.NewTestServiceClient(dialMemory(t, network, repeatingAll(retry.Policy{Budget: budget})...))
 				_, err := client.UnaryCall(t.Context(), &pb.SimpleRequest{})

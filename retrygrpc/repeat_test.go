@@ -26,7 +26,7 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/internal/test/overload"
+	"github.com/gobackoff/retry/internal/memnet"
 	"github.com/gobackoff/retry/retrygrpc"
 )
 
@@ -193,7 +193,7 @@ func TestNeverTwice(t *testing.T) {
 // also not lost.
 func TestRepeatedInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		network := overload.NewMemory()
+		network := memnet.New()
 		payments, puts := neverTwice(t, network, inMemoryTarget, callsOf(1_000), callsOf(1_000), inMemory(network))
 		time.Sleep(time.Minute) // handlers that nobody waits for end
 		assert.Positive(t, payments.succeeded)

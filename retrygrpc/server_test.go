@@ -15,7 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/internal/test/overload"
+	"github.com/gobackoff/retry/internal/memnet"
 	"github.com/gobackoff/retry/retrygrpc"
 )
 
@@ -93,7 +93,7 @@ func serve(t testing.TB, g *grpc.Server, l net.Listener) string {
 
 // inMemory makes connections on a network in memory, for tests in virtual time. The
 // target is inMemoryTarget.
-func inMemory(network *overload.Memory) grpc.DialOption {
+func inMemory(network *memnet.Network) grpc.DialOption {
 	return grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
 		return network.Dial(ctx, "memory", address)
 	})
@@ -102,7 +102,7 @@ func inMemory(network *overload.Memory) grpc.DialOption {
 const inMemoryTarget = "passthrough:///memory"
 
 // dialMemory connects to the server that runs on a network in memory.
-func dialMemory(t testing.TB, network *overload.Memory, options ...grpc.DialOption) *grpc.ClientConn {
+func dialMemory(t testing.TB, network *memnet.Network, options ...grpc.DialOption) *grpc.ClientConn {
 	t.Helper()
 	return connect(t, inMemoryTarget, append(options, inMemory(network))...)
 }
@@ -110,7 +110,7 @@ func dialMemory(t testing.TB, network *overload.Memory, options ...grpc.DialOpti
 // newVirtualClient is newClient for tests in virtual time.
 func newVirtualClient(t testing.TB, s *server, p retry.Policy) pb.TestServiceClient {
 	t.Helper()
-	network := overload.NewMemory()
+	network := memnet.New()
 	s.start(t, network)
 	return pb.NewTestServiceClient(dialMemory(t, network, repeatingAll(p)...))
 }

@@ -18,7 +18,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/internal/test/overload"
+	"github.com/gobackoff/retry/internal/memnet"
 	"github.com/gobackoff/retry/retrygrpc"
 )
 
@@ -200,7 +200,7 @@ func TestWaitForReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{unary: failing(0, nil)}
 		policy := retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 100, AttemptTimeout: 50 * time.Second}
-		network := overload.NewMemory() // whose listener does not accept connections yet
+		network := memnet.New() // whose listener does not accept connections yet
 		failures := 0
 		policy.OnRetry = func(_ context.Context, failed retry.Attempt, _ time.Duration) {
 			assert.Equal(t, retry.ClassTimeout, failed.Class)

@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/internal/test/overload"
+	"github.com/gobackoff/retry/internal/memnet"
 	"github.com/gobackoff/retry/retryhedge"
 	"github.com/gobackoff/retry/retryhttp"
 )
@@ -54,7 +54,7 @@ func inHedge(t *testing.T, run func(t *testing.T, h *hedged)) {
 				protocols := new(http.Protocols)
 				protocols.SetHTTP1(protocol == http1)
 				protocols.SetUnencryptedHTTP2(protocol == http2)
-				network := overload.NewMemory()
+				network := memnet.New()
 				server := &http.Server{Handler: h, Protocols: protocols}
 				go server.Serve(network)
 				defer time.Sleep(time.Hour) // until the handlers have returned

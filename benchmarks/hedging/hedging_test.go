@@ -31,7 +31,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gobackoff/retry/internal/test/overload"
+	"github.com/gobackoff/retry/internal/memnet"
 	"github.com/gobackoff/retry/retryhedge"
 	"github.com/gobackoff/retry/retryhttp"
 )
@@ -178,7 +178,7 @@ func measure(t *testing.T, c client, http2 bool) map[string]figures {
 
 func network(t *testing.T) (net.Listener, func(context.Context, string, string) (net.Conn, error)) {
 	if !*inReal {
-		m := overload.NewMemory()
+		m := memnet.New()
 		return m, m.Dial
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")

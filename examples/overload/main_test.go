@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/gobackoff/retry/internal/test/overload"
+	"github.com/gobackoff/retry/internal/memnet"
 )
 
 // TestWatch runs the example in virtual time.
@@ -22,7 +22,7 @@ func TestWatch(t *testing.T) {
 		t.Skip("simulates two servers for half a minute")
 	}
 	synctest.Test(t, func(t *testing.T) {
-		networks := map[string]*overload.Memory{"without:80": overload.NewMemory(), "with:80": overload.NewMemory()}
+		networks := map[string]*memnet.Network{"without:80": memnet.New(), "with:80": memnet.New()}
 		for name, network := range networks {
 			server := &http.Server{Handler: newHandler(name == "with:80")}
 			go server.Serve(network)

@@ -3,10 +3,8 @@
 package main
 
 import (
-	"context"
 	"net"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,46 +12,20 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gobackoff/retry/internal/memnet"
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// memory is a listener whose connections are pipes, so client and server can share a
-// synctest bubble, in which waits take no time.
-type memory struct {
-	conns  chan net.Conn
-	closed chan struct{}
-	close  func()
-}
+// memory is a network in memory, with the address that the output shows.
+type memory struct{ *memnet.Network }
 
-func listenInMemory() *memory {
-	m := &memory{conns: make(chan net.Conn), closed: make(chan struct{})}
-	m.close = sync.OnceFunc(func() { close(m.closed) })
-	return m
-}
-
-func (m *memory) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
-func (m *memory) Close() error   { m.close(); return nil }
-
-func (m *memory) Accept() (net.Conn, error) {
-	select {
-	case conn := <-m.conns:
-		return conn, nil
-	case <-m.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (m *memory) dial(context.Context, string, string) (net.Conn, error) {
-	client, server := net.Pipe()
-	m.conns <- server
-	return client, nil
-}
+func (memory) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
 
 func play(t *testing.T, random func() float64) (string, error) {
 	t.Helper()
 	var out strings.Builder
-	listener := listenInMemory()
-	err := run(t.Context(), &out, listener, listener.dial, random)
+	listener := memory{memnet.New()}
+	err := run(t.Context(), &out, listener, listener.Dial, random)
 	return out.String(), err
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"net"
 	"regexp"
 	"strings"
@@ -12,28 +11,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gobackoff/retry/internal/memnet"
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// memory is a listener whose connections are pipes, so client and server can share a
-// synctest bubble, in which waits take no time.
-type memory chan net.Conn
+// memory is a network in memory, with the address of a server.
+type memory struct{ *memnet.Network }
 
-func (m memory) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
-func (m memory) Close() error   { close(m); return nil }
-
-func (m memory) Accept() (net.Conn, error) {
-	if conn, open := <-m; open {
-		return conn, nil
-	}
-	return nil, net.ErrClosed
-}
-
-func (m memory) dial(context.Context, string, string) (net.Conn, error) {
-	client, server := net.Pipe()
-	m <- server
-	return client, nil
-}
+func (memory) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
 
 // eachMode runs test with both loops of the SDK.
 func eachMode(t *testing.T, test func(*testing.T)) {
@@ -65,8 +50,8 @@ DeleteItem, policy aws-botocore-legacy service=dynamodb, in the SDK's loop
 `
 	eachMode(t, func(t *testing.T) {
 		var out strings.Builder
-		listener := memory(make(chan net.Conn))
-		require.NoError(t, run(&out, listener, listener.dial, retrytest.Fixed(0.5)))
+		listener := memory{memnet.New()}
+		require.NoError(t, run(&out, listener, listener.Dial, retrytest.Fixed(0.5)))
 
 		got := regexp.MustCompile(`(?m)^  attempt .*\n`).ReplaceAllString(out.String(), "")
 		got = regexp.MustCompile(`(\S) +`).ReplaceAllString(got, "$1 ")
@@ -79,15 +64,15 @@ DeleteItem, policy aws-botocore-legacy service=dynamodb, in the SDK's loop
 func TestDuration(t *testing.T) {
 	eachMode(t, func(t *testing.T) {
 		start := time.Now()
-		listener := memory(make(chan net.Conn))
-		require.NoError(t, run(&strings.Builder{}, listener, listener.dial, retrytest.Fixed(1-0x1p-53)))
+		listener := memory{memnet.New()}
+		require.NoError(t, run(&strings.Builder{}, listener, listener.Dial, retrytest.Fixed(1-0x1p-53)))
 		assert.Less(t, time.Since(start), 5*time.Second)
 	})
 }
 
 func TestUnexpectedEnding(t *testing.T) {
 	eachMode(t, func(t *testing.T) {
-		listener := memory(make(chan net.Conn))
+		listener := memory{memnet.New()}
 		server := startServer(listener)
 		defer server.close()
 		for _, sc := range scenarios() {
@@ -96,7 +81,7 @@ func TestUnexpectedEnding(t *testing.T) {
 			} else {
 				sc.fails = ""
 			}
-			err := sc.run(&strings.Builder{}, listener.dial, "http://host")
+			err := sc.run(&strings.Builder{}, listener.Dial, "http://host")
 			assert.ErrorContains(t, err, "want the error code")
 			assert.NotContains(t, err.Error(), "%!")
 		}

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gobackoff/retry/internal/memnet"
 	"github.com/gobackoff/retry/retryhttp"
 )
 
@@ -43,13 +44,13 @@ type Transport struct {
 // NewServer starts a server that works in a bubble of testing/synctest, because it is
 // connected by pipes, to rt alone. Its Client uses rt. It is closed at the end of the run.
 func (rt *Transport) NewServer(handler http.Handler) *httptest.Server {
-	p := &pipe{conns: make(chan net.Conn)}
-	p.closed, p.close = context.WithCancel(context.Background())
+	p := &pipe{Network: memnet.New()}
+	p.life, p.end = context.WithCancel(context.Background())
 	rt.record(func() {
 		p.addr = net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: len(rt.pipes) + 1}
 		rt.pipes[p.addr.String()] = p
 	})
-	p.server = &httptest.Server{Listener: p, Config: &http.Server{Handler: handler, BaseContext: func(net.Listener) context.Context { return p.closed }}}
+	p.server = &httptest.Server{Listener: p, Config: &http.Server{Handler: handler, BaseContext: func(net.Listener) context.Context { return p.life }}}
 	p.server.Start()
 	p.server.Client().Transport = rt
 	return p.server
@@ -300,34 +301,24 @@ func (rt *Transport) dial(ctx context.Context, network, addr string) (net.Conn, 
 	if p == nil {
 		return new(net.Dialer).DialContext(ctx, network, addr)
 	}
-	client, server := net.Pipe()
-	select {
-	case p.conns <- server:
-		return client, nil
-	case <-p.closed.Done():
-		return nil, netError("dial", addr, "connect", errRefused)
-	case <-ctx.Done():
+	conn, err := p.Dial(ctx, network, addr)
+	switch {
+	case ctx.Err() != nil && err != nil:
 		return nil, ctx.Err()
+	case err != nil:
+		return nil, netError("dial", addr, "connect", errRefused)
 	}
+	return conn, nil
 }
 
-// pipe is a listener that is connected by pipes.
+// pipe is the network of a server of NewServer.
 type pipe struct {
+	*memnet.Network
 	server *httptest.Server
 	addr   net.TCPAddr
-	conns  chan net.Conn
-	closed context.Context
-	close  func()
+	life   context.Context // of the server
+	end    func()
 }
 
-func (p *pipe) Accept() (net.Conn, error) {
-	select {
-	case conn := <-p.conns:
-		return conn, nil
-	case <-p.closed.Done():
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipe) Close() error   { p.close(); return nil }
+func (p *pipe) Close() error   { p.end(); return p.Network.Close() }
 func (p *pipe) Addr() net.Addr { return &p.addr }

@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/gobackoff/retry/internal/memnet"
 )
 
 // A Load is a server with a number of slots, which serves requests in the order of their
@@ -140,6 +142,6 @@ func (l Load) network() (net.Listener, func(context.Context, string, string) (ne
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		return listener, new(net.Dialer).DialContext, err
 	}
-	m := NewMemory()
+	m := memnet.New()
 	return m, m.Dial, nil
 }
