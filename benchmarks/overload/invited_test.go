@@ -38,17 +38,24 @@ var budgets = []struct {
 	{"none", func() retry.Budget { return nil }},
 }
 
-// processes returns a client that distributes the calls to processes.
-func processes(n int, budget func() retry.Budget) func(http.RoundTripper, overload.Load) *http.Client {
+// processes returns a client that distributes the calls to processes, whose Transports differ
+// from the default in what change changes.
+func processes(n int, change func(*retryhttp.Transport)) func(http.RoundTripper, overload.Load) *http.Client {
 	return func(base http.RoundTripper, l overload.Load) *http.Client {
 		crowd := &crowd{}
 		for range n {
-			crowd.transports = append(crowd.transports, &retryhttp.Transport{
-				Base: base, Policy: retry.Policy{MaxAttempts: 4, AttemptTimeout: l.Timeout},
-				PerHost: &retryhttp.PerHost{New: func(string) retry.Budget { return budget() }},
-			})
+			t := &retryhttp.Transport{Base: base, Policy: retry.Policy{MaxAttempts: 4, AttemptTimeout: l.Timeout}}
+			change(t)
+			crowd.transports = append(crowd.transports, t)
 		}
 		return &http.Client{Transport: crowd}
+	}
+}
+
+// budgeted is for processes: a Transport has a budget for the host.
+func budgeted(budget func() retry.Budget) func(*retryhttp.Transport) {
+	return func(t *retryhttp.Transport) {
+		t.PerHost = &retryhttp.PerHost{New: func(string) retry.Budget { return budget() }}
 	}
 }
 
@@ -155,12 +162,7 @@ func direct(next http.Handler) http.Handler { return next }
 
 // TestInvited: what becomes of calls whose retries the server invited.
 func TestInvited(t *testing.T) {
-	four := overload.Load{Slots: 4, Service: always(10 * ms), Rate: 280, Length: 40 * sec, Timeout: sec}
 	forty := overload.Load{Slots: 40, Service: always(100 * ms), Rate: 320, Length: 40 * sec, Timeout: 2 * sec}
-	with := func(l overload.Load, change func(*overload.Load)) overload.Load {
-		change(&l)
-		return l
-	}
 	unlimited := overload.Load{Slots: 100_000, Service: always(5 * ms), Timeout: sec}
 	var table strings.Builder
 	fmt.Fprint(&table, "| server | `TokenBudget` | `InvitedBudget` | with `Trusted` | no budget | go-retryablehttp |\n| --- | ---: | ---: | ---: | ---: | ---: |\n")
@@ -199,7 +201,7 @@ func TestInvited(t *testing.T) {
 		}
 		got := map[string]float64{}
 		for _, b := range budgets {
-			percent, requests := measure(processes(test.processes, b.new))
+			percent, requests := measure(processes(test.processes, budgeted(b.new)))
 			fmt.Fprintf(&table, " %.0f/%.2f |", percent, requests)
 			t.Logf("%s: %s %.1f %%, %.2f requests a call", test.name, b.name, percent, requests)
 			got[b.name] = percent

@@ -13,24 +13,16 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/internal/test/overload"
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// pausing returns a client that distributes the calls to processes, each with a pause for
-// each scope; without scope, there are no pauses.
-func pausing(processes int, scope func(*http.Request) string) func(http.RoundTripper, overload.Load) *http.Client {
-	return func(base http.RoundTripper, l overload.Load) *http.Client {
-		crowd := &crowd{}
-		for range processes {
-			transport := &retryhttp.Transport{Base: base, Policy: retry.Policy{MaxAttempts: 4, AttemptTimeout: l.Timeout}}
-			if scope != nil {
-				transport.PerScope = &retryhttp.PerScope{Scope: scope}
-			}
-			crowd.transports = append(crowd.transports, transport)
+// pausing is for processes: a Transport has a pause for each scope; without scope, none.
+func pausing(scope func(*http.Request) string) func(*retryhttp.Transport) {
+	return func(t *retryhttp.Transport) {
+		if scope != nil {
+			t.PerScope = &retryhttp.PerScope{Scope: scope}
 		}
-		return &http.Client{Transport: crowd}
 	}
 }
 
@@ -95,19 +87,10 @@ func onRoute(path string, limit front) front {
 
 // resets breaks the connection of a share of the requests.
 func resets(share float64, limit front) front {
-	return func(next http.Handler) http.Handler {
-		limited, random := limit(next), rand.New(rand.NewPCG(1, 2))
-		var mu sync.Mutex
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			mu.Lock()
-			broken := random.Float64() < share
-			mu.Unlock()
-			if broken {
-				panic(http.ErrAbortHandler)
-			}
-			limited.ServeHTTP(w, r)
-		})
+	abort := func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	}
+	return sometimes(share, abort, limit)
 }
 
 // watched is what became of the calls and requests.
@@ -173,11 +156,6 @@ func unlimited(rate float64, length time.Duration) overload.Load {
 
 // TestPause: a pause by route saves requests, and costs no calls.
 func TestPause(t *testing.T) {
-	with := func(l overload.Load, change func(*overload.Load)) overload.Load {
-		change(&l)
-		return l
-	}
-	four := overload.Load{Slots: 4, Service: always(10 * ms), Rate: 280, Length: 40 * sec, Timeout: sec}
 	forty := overload.Load{Slots: 40, Service: always(100 * ms), Rate: 320, Length: 40 * sec, Timeout: sec, Stall: [2]time.Duration{5 * sec, 9 * sec}}
 	two := func() front { return refuseAll(0, 2*sec, 429, 2, direct) }
 	picture := ""
@@ -209,8 +187,8 @@ func TestPause(t *testing.T) {
 		if !test.short && !*update {
 			continue
 		}
-		without := watch(t, test.load, pausing(test.processes, nil), test.limit)
-		paused := watch(t, test.load, pausing(test.processes, retryhttp.ByRoute), test.limit)
+		without := watch(t, test.load, processes(test.processes, pausing(nil)), test.limit)
+		paused := watch(t, test.load, processes(test.processes, pausing(retryhttp.ByRoute)), test.limit)
 		other := watch(t, test.load, clients["go-retryablehttp"], test.limit)
 		fmt.Fprintf(&table, "| %s |", test.name)
 		for _, o := range []*watched{without, paused, other} {
@@ -271,7 +249,7 @@ func TestScopes(t *testing.T) {
 		l := unlimited(test.rate, 40*sec)
 		l.Paths = test.paths
 		for i, scope := range []func(*http.Request) string{nil, retryhttp.ByRoute, retryhttp.ByHost} {
-			o := watch(t, l, pausing(1, scope), func() front { return onRoute("/limited", test.limit()) })
+			o := watch(t, l, processes(1, pausing(scope)), func() front { return onRoute("/limited", test.limit()) })
 			percent, median := o.delayed("/other")
 			t.Logf("%s, %s: %.1f %% of the others succeed, %.1f %% are delayed, median %v", test.name, []string{"no pause", "by route", "by host"}[i], o.Percent("/other"), percent, median)
 			assert.GreaterOrEqual(t, o.Percent("/other"), 99.9, test.name)
@@ -321,8 +299,8 @@ func TestPauseAnywhere(t *testing.T) {
 		}
 		name := fmt.Sprintf("seed %d: %d a second in windows of %v, %.0f calls a second to %d routes, hint %d, %.0f %% resets, %d at once, deadline %v",
 			seed, perSecond, window, load.Rate, routes, hint, 100*share, load.Burst, load.Deadline)
-		without := watch(t, load, pausing(1, nil), limit)
-		paused := watch(t, load, pausing(1, retryhttp.ByRoute), limit)
+		without := watch(t, load, processes(1, pausing(nil)), limit)
+		paused := watch(t, load, processes(1, pausing(retryhttp.ByRoute)), limit)
 		total := func(o *watched) (n int) {
 			for _, requests := range o.requests {
 				n += requests
