@@ -83,6 +83,11 @@ func quota(limit int, window time.Duration) func(http.Handler) http.Handler {
 
 // wrongQuota is a quota whose hints are the time to the end of its window, times a factor.
 func wrongQuota(limit int, window time.Duration, factor float64) func(http.Handler) http.Handler {
+	return windowed(limit, window, func(left time.Duration) int { return int(math.Ceil(factor * left.Seconds())) })
+}
+
+// windowed is a quota whose hints depend on the time to the end of its window.
+func windowed(limit int, window time.Duration, hint func(left time.Duration) int) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		var mu sync.Mutex
 		var start time.Time
@@ -97,7 +102,7 @@ func wrongQuota(limit int, window time.Duration, factor float64) func(http.Handl
 			admitted, left := used <= limit, window-now.Sub(start)
 			mu.Unlock()
 			if !admitted {
-				answer(w, http.StatusTooManyRequests, int(math.Ceil(factor*left.Seconds())))
+				answer(w, http.StatusTooManyRequests, hint(left))
 				return
 			}
 			next.ServeHTTP(w, r)

@@ -44,11 +44,6 @@ func reply(status, hint int) front {
 	return refuseAll(0, time.Hour, status, hint, direct)
 }
 
-// fresh makes a front for each run.
-func fresh(make func() front) front {
-	return func(next http.Handler) http.Handler { return make()(next) }
-}
-
 // turns puts one after the other in front of the server, for a time each.
 func turns(each time.Duration, all ...front) front {
 	return func(next http.Handler) http.Handler {
@@ -95,8 +90,8 @@ func TestMixtures(t *testing.T) {
 		{"quota of 500 in 5 s, 150/s, hints × 5", unlimited(150, 30*sec), wrongQuota(500, 5*sec, 5), 1, false},
 		{"quota of 1200 a minute, 30/s, deadline 90 s", with(unlimited(30, 120*sec), func(l *overload.Load) { l.Deadline = 90 * sec }), quota(1200, time.Minute), 1, false},
 		{"429 with Retry-After 1 for 4 s, 300/s, 5 processes", unlimited(300, 10*sec), refuseAll(2*sec, 6*sec, 429, 1, direct), 5, true},
-		{"bucket of 50/s, 65/s, 5 processes", unlimited(65, 40*sec), fresh(func() front { return bucket(50, 100) }), 5, false},
-		{"one route over its bucket, 10 % 502 on the other", odd, onRoute("/limited", fresh(func() front { return bucket(25, 10) })), 1, false},
+		{"bucket of 50/s, 65/s, 5 processes", unlimited(65, 40*sec), bucket(50, 100), 5, false},
+		{"one route over its bucket, 10 % 502 on the other", odd, onRoute("/limited", bucket(25, 10)), 1, false},
 		{"in turn 5 s of nothing, 429, nothing, 502, 4 processes", unlimited(150, 60*sec), turns(5*sec, direct, reply(429, 1), direct, reply(502, 0)), 4, true},
 		{"429 or 502 at random for 3 s, 4 processes", unlimited(150, 30*sec), sometimes(.5, refuseAll(10*sec, 13*sec, 429, 1, direct), refuseAll(10*sec, 13*sec, 502, 0, direct)), 4, false},
 		{"1 s of 503 in 6 s, queue at 70 %, 5 processes", four, turns(sec, direct, direct, direct, direct, direct, reply(503, 1)), 5, false},
@@ -120,7 +115,7 @@ func TestMixtures(t *testing.T) {
 		for seed := range *runs {
 			test.load.Seed = uint64(seed)
 			measure := func(client func(http.RoundTripper, overload.Load) *http.Client) (percent float64, text string) {
-				o := watch(t, test.load, client, func() front { return test.front })
+				o := watch(t, test.load, client, test.front)
 				calls, requests := 0, 0
 				for path := range o.Calls {
 					calls, requests = calls+o.Calls[path], requests+o.requests[path]

@@ -28,47 +28,31 @@ func pausing(scope func(*http.Request) string) func(*retryhttp.Transport) {
 
 type front = func(http.Handler) http.Handler
 
-// refuseWhen refuses with a hint of some seconds what is over a limit.
-func refuseWhen(hint int, over func() bool) front {
+// vagueQuota is a quota whose hints do not depend on the end of its window.
+func vagueQuota(limit int, window time.Duration, hint int) front {
+	return windowed(limit, window, func(time.Duration) int { return hint })
+}
+
+func bucket(rate, burst float64) front {
 	return func(next http.Handler) http.Handler {
 		var mu sync.Mutex
+		tokens, last := burst, time.Now()
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			mu.Lock()
-			refused := over()
+			now := time.Now()
+			tokens, last = min(burst, tokens+now.Sub(last).Seconds()*rate), now
+			admitted := tokens >= 1
+			if admitted {
+				tokens--
+			}
 			mu.Unlock()
-			if refused {
-				answer(w, http.StatusTooManyRequests, hint)
+			if !admitted {
+				answer(w, http.StatusTooManyRequests, 1)
 				return
 			}
 			next.ServeHTTP(w, r)
 		})
 	}
-}
-
-// vagueQuota is a quota whose hints do not depend on the end of its window.
-func vagueQuota(limit int, window time.Duration, hint int) front {
-	var start time.Time
-	used := 0
-	return refuseWhen(hint, func() bool {
-		if now := time.Now(); now.Sub(start) >= window {
-			start, used = now, 0
-		}
-		used++
-		return used > limit
-	})
-}
-
-func bucket(rate, burst float64) front {
-	tokens, last := burst, time.Now()
-	return refuseWhen(1, func() bool {
-		now := time.Now()
-		tokens, last = min(burst, tokens+now.Sub(last).Seconds()*rate), now
-		if tokens < 1 {
-			return true
-		}
-		tokens--
-		return false
-	})
 }
 
 // onRoute limits the calls to one path.
@@ -115,7 +99,7 @@ func (o *watched) delayed(path string) (percent float64, median time.Duration) {
 	return 100 * float64(len(all)-quick) / float64(len(all)), all[len(all)/2]
 }
 
-func watch(t *testing.T, l overload.Load, client func(http.RoundTripper, overload.Load) *http.Client, limit func() front) *watched {
+func watch(t *testing.T, l overload.Load, client func(http.RoundTripper, overload.Load) *http.Client, limit front) *watched {
 	o := &watched{requests: map[string]int{}, delays: map[string][]time.Duration{}}
 	o.Outcome = run(t, l, func(base http.RoundTripper, l overload.Load) *http.Client {
 		c := client(base, l)
@@ -130,7 +114,7 @@ func watch(t *testing.T, l overload.Load, client func(http.RoundTripper, overloa
 		})
 		return c
 	}, func(next http.Handler) http.Handler {
-		limited, start := limit()(next), time.Now()
+		limited, start := limit(next), time.Now()
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			o.mu.Lock()
 			o.requests[r.URL.Path]++
@@ -157,32 +141,32 @@ func unlimited(rate float64, length time.Duration) overload.Load {
 // TestPause: a pause by route saves requests, and costs no calls.
 func TestPause(t *testing.T) {
 	forty := overload.Load{Slots: 40, Service: always(100 * ms), Rate: 320, Length: 40 * sec, Timeout: sec, Stall: [2]time.Duration{5 * sec, 9 * sec}}
-	two := func() front { return refuseAll(0, 2*sec, 429, 2, direct) }
+	two := refuseAll(0, 2*sec, 429, 2, direct)
 	picture := ""
 	var table strings.Builder
 	fmt.Fprint(&table, "| server | without | with | go-retryablehttp |\n| --- | ---: | ---: | ---: |\n")
 	for _, test := range []struct {
 		name      string
 		load      overload.Load
-		limit     func() front
+		limit     front
 		processes int
 		short     bool
 		most      float64 // requests a call with a pause
 		lost      float64 // calls, percent
 	}{
 		{"429 with `Retry-After: 2` for 2 s, 900 calls a second", unlimited(900, 1500*ms), two, 1, true, 1.15, 1.5},
-		{"the same, 5 % of the connections break", unlimited(900, 1500*ms), func() front { return resets(.05, two()) }, 1, true, 1.25, 1.5},
-		{"quota of 400 in 8 s, 200 calls a second for 4 s", unlimited(200, 4*sec), func() front { return quota(400, 8*sec) }, 1, true, 1.15, 1.5},
-		{"quota of 400 in 4 s, 110 calls a second", unlimited(110, 40*sec), func() front { return quota(400, 4*sec) }, 1, true, 1.15, 1.5},
-		{"quota of 900 in 10 s, hints of 1 s; 80 calls a second, and 500 at once", with(unlimited(80, 40*sec), func(l *overload.Load) { l.Burst = 500 }), func() front { return vagueQuota(900, 10*sec, 1) }, 1, false, 1.15, 1.5},
-		{"quota of 500 in 10 s, hints of 1 s; 80 calls a second, 60 s for a call", with(unlimited(80, 40*sec), func(l *overload.Load) { l.Deadline = 60 * sec }), func() front { return vagueQuota(500, 10*sec, 1) }, 1, true, 1.6, 1.5},
-		{"quota of 100 in 1 s, 160 calls a second, 3 s for a call", with(unlimited(160, 40*sec), func(l *overload.Load) { l.Deadline = 3 * sec }), func() front { return quota(100, sec) }, 1, false, 3, 1.5},
-		{"token bucket of 100 a second, 90 calls a second", unlimited(90, 40*sec), func() front { return bucket(100, 10) }, 1, false, 1.1, 1.5},
-		{"the same, 140 calls a second", unlimited(140, 40*sec), func() front { return bucket(100, 10) }, 1, true, 3, 1.5},
-		{"Gate, stall of 2 s", with(four, func(l *overload.Load) { l.Stall = [2]time.Duration{10 * sec, 12 * sec} }), func() front { return gate }, 1, false, 1.1, 1.5},
-		{"Gate, stall of 10 s, 20 processes", with(four, func(l *overload.Load) { l.Stall = [2]time.Duration{10 * sec, 20 * sec} }), func() front { return gate }, 20, false, 2, 1.5},
-		{"queue of 1.5 s, stall of 4 s", forty, func() front { return lateQueue }, 1, false, 1.1, 1.5},
-		{"the same, 20 processes", forty, func() front { return lateQueue }, 20, false, 1.2, 1.5},
+		{"the same, 5 % of the connections break", unlimited(900, 1500*ms), resets(.05, two), 1, true, 1.25, 1.5},
+		{"quota of 400 in 8 s, 200 calls a second for 4 s", unlimited(200, 4*sec), quota(400, 8*sec), 1, true, 1.15, 1.5},
+		{"quota of 400 in 4 s, 110 calls a second", unlimited(110, 40*sec), quota(400, 4*sec), 1, true, 1.15, 1.5},
+		{"quota of 900 in 10 s, hints of 1 s; 80 calls a second, and 500 at once", with(unlimited(80, 40*sec), func(l *overload.Load) { l.Burst = 500 }), vagueQuota(900, 10*sec, 1), 1, false, 1.15, 1.5},
+		{"quota of 500 in 10 s, hints of 1 s; 80 calls a second, 60 s for a call", with(unlimited(80, 40*sec), func(l *overload.Load) { l.Deadline = 60 * sec }), vagueQuota(500, 10*sec, 1), 1, true, 1.6, 1.5},
+		{"quota of 100 in 1 s, 160 calls a second, 3 s for a call", with(unlimited(160, 40*sec), func(l *overload.Load) { l.Deadline = 3 * sec }), quota(100, sec), 1, false, 3, 1.5},
+		{"token bucket of 100 a second, 90 calls a second", unlimited(90, 40*sec), bucket(100, 10), 1, false, 1.1, 1.5},
+		{"the same, 140 calls a second", unlimited(140, 40*sec), bucket(100, 10), 1, true, 3, 1.5},
+		{"Gate, stall of 2 s", with(four, func(l *overload.Load) { l.Stall = [2]time.Duration{10 * sec, 12 * sec} }), gate, 1, false, 1.1, 1.5},
+		{"Gate, stall of 10 s, 20 processes", with(four, func(l *overload.Load) { l.Stall = [2]time.Duration{10 * sec, 20 * sec} }), gate, 20, false, 2, 1.5},
+		{"queue of 1.5 s, stall of 4 s", forty, lateQueue, 1, false, 1.1, 1.5},
+		{"the same, 20 processes", forty, lateQueue, 20, false, 1.2, 1.5},
 	} {
 		if !test.short && !*update {
 			continue
@@ -239,17 +223,17 @@ func TestScopes(t *testing.T) {
 		name  string
 		rate  float64
 		paths []string
-		limit func() front
+		limit front
 		harm  bool // by host
 	}{
-		{"a tenth of the calls on the limited route, Retry-After: 30", 200, paths(.1), func() front { return refuseAll(0, time.Hour, 429, 30, direct) }, false},
-		{"90 % of the calls on the limited route, Retry-After: 5", 200, paths(.9), func() front { return refuseAll(0, time.Hour, 429, 5, direct) }, true},
-		{"two tenants, one at 1.4 × its token bucket", 280, paths(.5), func() front { return bucket(100, 10) }, false},
+		{"a tenth of the calls on the limited route, Retry-After: 30", 200, paths(.1), refuseAll(0, time.Hour, 429, 30, direct), false},
+		{"90 % of the calls on the limited route, Retry-After: 5", 200, paths(.9), refuseAll(0, time.Hour, 429, 5, direct), true},
+		{"two tenants, one at 1.4 × its token bucket", 280, paths(.5), bucket(100, 10), false},
 	} {
 		l := unlimited(test.rate, 40*sec)
 		l.Paths = test.paths
 		for i, scope := range []func(*http.Request) string{nil, retryhttp.ByRoute, retryhttp.ByHost} {
-			o := watch(t, l, processes(1, pausing(scope)), func() front { return onRoute("/limited", test.limit()) })
+			o := watch(t, l, processes(1, pausing(scope)), onRoute("/limited", test.limit))
 			percent, median := o.delayed("/other")
 			t.Logf("%s, %s: %.1f %% of the others succeed, %.1f %% are delayed, median %v", test.name, []string{"no pause", "by route", "by host"}[i], o.Percent("/other"), percent, median)
 			assert.GreaterOrEqual(t, o.Percent("/other"), 99.9, test.name)
@@ -282,21 +266,17 @@ func TestPauseAnywhere(t *testing.T) {
 		}
 		routes := len(load.Paths)
 		hint, share := min(random.IntN(5), int(window/sec)/4), []float64{0, 0, .03}[random.IntN(3)]
-		limit := func() front {
-			each := func() front {
-				most := perSecond * int(window/sec) / routes
-				if hint > 0 {
-					return vagueQuota(most, window, hint)
-				}
-				return quota(most, window)
-			}
-			return resets(share, func(next http.Handler) http.Handler {
-				for _, path := range load.Paths {
-					next = onRoute(path, each())(next)
-				}
-				return next
-			})
+		most := perSecond * int(window/sec) / routes
+		each := quota(most, window)
+		if hint > 0 {
+			each = vagueQuota(most, window, hint)
 		}
+		limit := resets(share, func(next http.Handler) http.Handler {
+			for _, path := range load.Paths {
+				next = onRoute(path, each)(next)
+			}
+			return next
+		})
 		name := fmt.Sprintf("seed %d: %d a second in windows of %v, %.0f calls a second to %d routes, hint %d, %.0f %% resets, %d at once, deadline %v",
 			seed, perSecond, window, load.Rate, routes, hint, 100*share, load.Burst, load.Deadline)
 		without := watch(t, load, processes(1, pausing(nil)), limit)
