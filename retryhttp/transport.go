@@ -27,8 +27,9 @@ type Transport struct {
 	// such as a POST over HTTP/2, leaves over a connection that the Transport opens with
 	// NewClientConn, so an httptrace sees neither GetConn nor GotConn. MaxConnsPerHost
 	// and MaxIdleConnsPerHost apply to these connections separately, and
-	// CloseIdleConnections of Base does not close them. If Base is of another type, an attempt costs a few more allocations, and
-	// such a request fails with retry.ErrUnrepeatable if a server refuses it with a GOAWAY.
+	// CloseIdleConnections of Base does not close them. If Base is of another type, an
+	// attempt costs a few more allocations, and such a request fails with
+	// retry.ErrUnrepeatable if a server refuses it with a GOAWAY.
 	Base http.RoundTripper
 
 	// Policy decides when to retry. Its Classifier and hooks receive a response with a

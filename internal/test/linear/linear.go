@@ -11,8 +11,8 @@ import (
 // Check fails the test if what prepare returns takes more than half a second for input of
 // size bytes, or more than 40 times as long as for a tenth of them: a reader that takes
 // quadratic time needs 100 times as long, and seconds. The fastest of several runs counts,
-// and the limits are far above what an idle machine needs, because it may be busy. The race detector, which takes ten times as long
-// for some code and not for other, ends the test.
+// and the limits are far above what an idle machine needs, because it may be busy. The race
+// detector, which takes ten times as long for some code and not for other, ends the test.
 func Check(t *testing.T, size int, prepare func(size int) (run func())) {
 	t.Helper()
 	if info, _ := debug.ReadBuildInfo(); info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
