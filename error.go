@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/gobackoff/retry/internal/errfacts"
 )
@@ -31,7 +32,7 @@ var (
 	ErrPermanent = errors.New("permanent failure")
 )
 
-var errDeadline = &causedError{errors.New("wait would outlast the context"), context.DeadlineExceeded}
+var errDeadline = fmt.Errorf("wait would outlast the context: %w", context.DeadlineExceeded)
 
 // ErrNoReturn is passed to the callback of an attempt whose operation panicked or
 // called [runtime.Goexit]: see [Hooks].
@@ -63,22 +64,8 @@ type Error struct {
 	deadline time.Time // of the context of the call, if it is the Reason
 }
 
-// causedError is an error with its cause; both match. fmt.Errorf would cost every importer
-// 9 kB.
-type causedError struct{ err, cause error }
-
-func (e *causedError) Error() string   { return e.err.Error() + ": " + e.cause.Error() }
-func (e *causedError) Unwrap() []error { return []error{e.err, e.cause} }
-
-// lateError is the failure of an attempt that the context ended, with the failure before,
-// which it would hide.
-type lateError struct{ err, before error }
-
-func (e *lateError) Error() string   { return e.err.Error() + ", after: " + e.before.Error() }
-func (e *lateError) Unwrap() []error { return []error{e.err, e.before} }
-
 // Error returns one line of text.
-func (e *Error) Error() string { // without fmt.Sprintf, which would cost every importer 8 kB
+func (e *Error) Error() string {
 	var b strings.Builder
 	switch e.Attempts {
 	case 0:
@@ -86,36 +73,28 @@ func (e *Error) Error() string { // without fmt.Sprintf, which would cost every 
 	case 1:
 		b.WriteString("gave up after 1 attempt")
 	default:
-		fmt.Fprint(&b, "gave up after ", e.Attempts, " attempts")
+		fmt.Fprintf(&b, "gave up after %d attempts", e.Attempts)
 	}
-	fmt.Fprint(&b, " (", e.Reason)
+	fmt.Fprintf(&b, " (%v", e.Reason)
 	if e.Reason == ErrUnrepeatable && errfacts.IsUnrepeatableByText(e.Err) {
 		b.WriteString("; retry.Transient overrides this") // the text may be of another program's error
 	}
 	if e.Next > 0 {
-		fmt.Fprint(&b, ", next wait ", e.Next.Round(time.Microsecond))
+		fmt.Fprintf(&b, ", next wait %v", e.Next.Round(time.Microsecond))
 	}
 	b.WriteByte(')')
 	if e.Err != nil {
-		fmt.Fprint(&b, ": ", e.Err)
+		fmt.Fprintf(&b, ": %v", e.Err)
 	}
-	return oneLine(b.String())
+	return strings.Map(printable, strings.ReplaceAll(b.String(), "\n", "; "))
 }
 
-// oneLine replaces what ends a line or controls a terminal, because the text may be a
-// server's. strings.Map and package unicode would cost every importer some kB.
-func oneLine(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		if r == '\n' {
-			b.WriteByte(';')
-		}
-		if r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' {
-			r = ' '
-		}
-		b.WriteRune(r)
+// printable replaces what ends a line or controls a terminal: the text may be a server's.
+func printable(r rune) rune {
+	if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+		return ' '
 	}
-	return b.String()
+	return r
 }
 
 // Unwrap returns the last failure, if any, and the reason.
@@ -200,7 +179,7 @@ type policyPanic struct {
 }
 
 func (e *policyPanic) Error() string {
-	return fmt.Sprint("panic in a function of the retry policy: ", e.value, " (while handling: ", e.err, ")")
+	return fmt.Sprintf("panic in a function of the retry policy: %v (while handling: %v)", e.value, e.err)
 }
 
 func (e *policyPanic) Unwrap() []error {

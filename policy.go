@@ -100,7 +100,7 @@ func growsForever(b Backoff) bool {
 
 // unfit reports whether a call must not start; refuse returns the reason.
 func (p *Policy) unfit(ctx context.Context, hasOp bool) bool {
-	return ctx == nil || !hasOp || int64(p.MaxAttempts)|int64(p.MaxElapsed)|int64(p.AttemptTimeout) < 0
+	return ctx == nil || !hasOp || p.MaxAttempts < 0 || p.MaxElapsed < 0 || p.AttemptTimeout < 0
 }
 
 func (p *Policy) refuse(ctx context.Context, hasOp bool) error {
@@ -116,16 +116,14 @@ func (p *Policy) refuse(ctx context.Context, hasOp bool) error {
 
 func (p *Policy) ownFaults() []string {
 	var faults []string
-	for i, n := range [...]int64{int64(p.MaxAttempts), int64(p.MaxElapsed), int64(p.AttemptTimeout)} {
-		if n >= 0 {
-			continue
-		}
-		var number any = time.Duration(n)
-		if i == 0 {
-			number = n
-		}
-		name := [...]string{"MaxAttempts", "MaxElapsed", "AttemptTimeout"}[i]
-		faults = append(faults, fmt.Sprint(name, " is negative (", number, ")"))
+	if p.MaxAttempts < 0 {
+		faults = append(faults, fmt.Sprintf("MaxAttempts is negative (%d)", p.MaxAttempts))
+	}
+	if p.MaxElapsed < 0 {
+		faults = append(faults, fmt.Sprintf("MaxElapsed is negative (%v)", p.MaxElapsed))
+	}
+	if p.AttemptTimeout < 0 {
+		faults = append(faults, fmt.Sprintf("AttemptTimeout is negative (%v)", p.AttemptTimeout))
 	}
 	return faults
 }

@@ -3,6 +3,7 @@ package retry
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"time"
 
@@ -308,7 +309,7 @@ func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Du
 		return err
 	}
 	if end := ctx.Err(); end != nil && c.before != nil && isEndOf(end, err) {
-		err = &lateError{err, c.before}
+		err = fmt.Errorf("%w, after: %w", err, c.before)
 	}
 	e := &Error{Err: err, Reason: reason, Attempts: c.earlier + c.attempt.Number, Next: next}
 	if reason == errDeadline {
@@ -379,5 +380,5 @@ func contextReason(ctx context.Context, other error) error {
 	if errors.Is(cause, err) {
 		return cause
 	}
-	return &causedError{err, cause}
+	return fmt.Errorf("%w: %w", err, cause)
 }

@@ -30,51 +30,25 @@ type (
 	mongoErr      interface{ ErrorCodes() []int }
 )
 
-// methodSteps is the number of steps of readFrom.
-const methodSteps = 6
-
-// readMethods calls the methods of err. What an error further out reports is kept.
+// readMethods calls the methods of err. What an error further out reports is kept. A method
+// that panics says nothing.
 func (f *Facts) readMethods(err error) {
 	f.Methods = true
-	known := f.Verdict
-	for step := 0; step < methodSteps; step++ {
-		step = f.readFrom(step, err)
+	guarded(func() { f.readStatus(err) })
+	guarded(func() { f.readResponse(err) })
+	guarded(func() { f.readDatabase(err) })
+	guarded(func() { f.readConnection(err) })
+	if f.Verdict == None { // errors further out have precedence, and then methods that forbid a retry
+		guarded(func() { f.Verdict = verdictOf(err) })
 	}
-	if known != None {
-		f.Verdict = known
+	if f.Verdict == None && Reports(func() bool { return allows(err) }) {
+		f.Verdict = Yes
 	}
 }
 
-// readFrom calls the methods of err from a step on, and returns the last step that it
-// reached: one with a method that panics, or methodSteps. One deferred function for all
-// methods costs a program 2 kB less than one for each.
-func (f *Facts) readFrom(step int, err error) (reached int) {
+func guarded(read func()) {
 	defer func() { _ = recover() }()
-	for reached = step; reached < methodSteps; reached++ {
-		switch reached {
-		case 0:
-			f.readStatus(err)
-		case 1:
-			f.readResponse(err)
-		case 2:
-			switch err.(type) { // one switch is faster than four assertions
-			case sqlStater, redisError, labeler, mongoErr:
-				f.readDatabase(err)
-			}
-		case 3:
-			switch err.(type) {
-			case connectionErr, temporary, Timeouter, canceledErr:
-				f.readConnection(err)
-			}
-		case 4: // errors further out have precedence, and then methods that forbid a retry
-			f.Verdict = verdictOf(err)
-		case 5:
-			if f.Verdict == None && allows(err) {
-				f.Verdict = Yes
-			}
-		}
-	}
-	return reached
+	read()
 }
 
 // readStatus calls the method that returns the status of a response.

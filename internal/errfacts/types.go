@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -64,7 +65,7 @@ const (
 	thriftError
 )
 
-const kubernetesError = "errors.StatusError"
+const kubernetesError = "apimachinery/pkg/api/errors.StatusError"
 
 // knownTypes lists the types that are recognized by name, with the field for their
 // number or code.
@@ -78,58 +79,58 @@ var knownTypes = [...]struct {
 	{dnsError, "", "net.DNSError"},
 	{addressError, "", "net.AddrError net.ParseError net.UnknownNetworkError net.InvalidAddrError"},
 	// Not all of crypto/tls: it also wraps network errors, in its own type.
-	{tlsError, "", "tls.CertificateVerificationError tls.RecordHeaderError tls.ECHRejectionError tls.AlertError tls.alert"},
-	{urlError, "", "url.Error"},
-	{localError, "", "exec.Error strconv.NumError time.ParseError url.EscapeError url.InvalidHostError netip.parseAddrError netip.parsePrefixError " +
-		"http.MaxBytesError http.ProtocolError template.ExecError syntax.Error " +
-		"pgconn.ParseConfigError validator.ValidationErrors validator.InvalidValidationError oidc.TokenExpiredError " +
-		"ent.NotFoundError ent.ConstraintError ent.ValidationError ent.NotSingularError ent.NotLoadedError"},
-	{badConnection, "", "mssql.RetryableError"},
-	{lostCommit, "", "errorutil.CommitFailedDeadError"},
-	{pgxLock, "", "pgconn.connLockError"},
-	{giveUp, "", "retry.MaxAttemptsError ratelimit.QuotaExceededError backoff.RetryError retrypolicy.ExceededError retry.Error"},
+	{tlsError, "", "crypto/tls.CertificateVerificationError crypto/tls.RecordHeaderError crypto/tls.ECHRejectionError crypto/tls.AlertError crypto/tls.alert"},
+	{urlError, "", "net/url.Error"},
+	{localError, "", "os/exec.Error strconv.NumError time.ParseError net/url.EscapeError net/url.InvalidHostError net/netip.parseAddrError net/netip.parsePrefixError " +
+		"net/http.MaxBytesError net/http.ProtocolError text/template.ExecError html/template.Error regexp/syntax.Error " +
+		"pgx/pgconn.ParseConfigError jackc/pgconn.ParseConfigError go-playground/validator.ValidationErrors go-playground/validator.InvalidValidationError go-oidc/oidc.TokenExpiredError " +
+		"/ent.NotFoundError /ent.ConstraintError /ent.ValidationError /ent.NotSingularError /ent.NotLoadedError"},
+	{badConnection, "", "go-mssqldb.RetryableError"},
+	{lostCommit, "", "neo4j/internal/errorutil.CommitFailedDeadError"},
+	{pgxLock, "", "pgx/pgconn.connLockError jackc/pgconn.connLockError"},
+	{giveUp, "", "aws-sdk-go-v2/aws/retry.MaxAttemptsError aws-sdk-go-v2/aws/ratelimit.QuotaExceededError cenkalti/backoff.RetryError failsafe-go/retrypolicy.ExceededError avast/retry-go.Error"},
 
-	{sdkStatus, "StatusCode", "apierror.Error"}, // of OpenAI, Anthropic and other generated SDKs
-	{sdkStatus, "HTTPStatusCode", "stripe.Error"},
-	{ociStatus, "StatusCode", "common.servicefailure"},
-	{sdkStatus, "Code", "shared.ArangoError"}, // a conflict of transactions
-	{vaultStatus, "StatusCode", "api.ResponseError"},
-	{oauthStatus, "Response.StatusCode", "oauth2.RetrieveError"},
-	{googleStatus, "Code", "googleapi.Error"},
-	{withStatus, "Actual", "gophercloud.ErrUnexpectedResponseCode"},
-	{withStatus, "Code", "tgbotapi.Error api.StatusError fiber.Error"},
-	{withStatus, "Status", "elastic.Error types.ElasticsearchError opensearch.StructError opensearch.StringError client.TwilioRestError gowebdav.StatusError"},
-	{forbids, "", "backoff.PermanentError backoff.permanent retry.unrecoverableError reconcile.terminalError certmagic.ErrNoRetry"},
-	{textual, "", "errors.fundamental jetstream.jsError"}, // of pkg/errors, of nats.go
+	{sdkStatus, "StatusCode", "/internal/apierror.Error"}, // of OpenAI, Anthropic and other generated SDKs
+	{sdkStatus, "HTTPStatusCode", "stripe-go.Error"},
+	{ociStatus, "StatusCode", "oci-go-sdk/common.servicefailure"},
+	{sdkStatus, "Code", "arangodb/shared.ArangoError"}, // a conflict of transactions
+	{vaultStatus, "StatusCode", "vault/api.ResponseError"},
+	{oauthStatus, "Response.StatusCode", "x/oauth2.RetrieveError"},
+	{googleStatus, "Code", "api/googleapi.Error"},
+	{withStatus, "Actual", "gophercloud/gophercloud.ErrUnexpectedResponseCode"},
+	{withStatus, "Code", "telegram-bot-api.Error ollama/api.StatusError gofiber/fiber.Error"},
+	{withStatus, "Status", "olivere/elastic.Error go-elasticsearch/typedapi/types.ElasticsearchError opensearch-go.StructError opensearch-go.StringError twilio-go/client.TwilioRestError gowebdav.StatusError"},
+	{forbids, "", "cenkalti/backoff.PermanentError cenkalti/backoff.permanent avast/retry-go.unrecoverableError controller-runtime/pkg/reconcile.terminalError caddyserver/certmagic.ErrNoRetry"},
+	{textual, "", "pkg/errors.fundamental nats.go/jetstream.jsError"},
 	{kubernetesStatus, "ErrStatus.Code", kubernetesError},
-	{withStatus, "Status.Code", "errors.Error"}, // of Kratos
+	{withStatus, "Status.Code", "kratos/errors.Error"},
 	{withCode, "code", "twirp.twerr"},
-	{withCode, "Err", "slack.SlackErrorResponse"},
-	{withCode, "Condition", "encoding.Error"}, // of go-amqp
-	{redisReply, "", "redis.Error rueidis.RedisError valkey.ValkeyError internal.RedisError"},
+	{withCode, "Err", "slack-go/slack.SlackErrorResponse"},
+	{withCode, "Condition", "go-amqp/internal/encoding.Error"},
+	{redisReply, "", "redigo/redis.Error go-redis/internal/proto.RedisError redis/rueidis.RedisError valkey-go.ValkeyError go-redis/redis.Error"},
 
-	{rpcError, "s.s.Code", "status.Error"},
-	{rpcError, "code", "connect.Error rpctypes.EtcdError"},
-	{sqlServerError, "Number", "mssql.Error"},
-	{oracleError, "ErrCode", "network.OracleError"},
-	{clickhouseError, "Code", "proto.Exception ch.Exception"},
-	{ldapError, "ResultCode", "ldap.Error"},
-	{kafkaError, "", "kafka.Error sarama.KError kerr.Error"},
-	{amqpError, "Code", "amqp091.Error amqp.Error"},
-	{mailError, "Code", "textproto.Error smtp.SMTPError smtp.LMTPDataError"},
-	{mailError, "errcode", "mail.SendError"},
-	{webSocketError, "Code", "websocket.CloseError gws.CloseError wsutil.ClosedError"},
-	{sftpError, "Code", "sftp.StatusError"},
-	{thriftError, "type_", "thrift.tApplicationException"},
-	{thriftError, "typeId", "thrift.tProtocolException"},
+	{rpcError, "s.s.Code", "grpc/internal/status.Error"},
+	{rpcError, "code", "connectrpc.com/connect.Error bufbuild/connect-go.Error api/v3rpc/rpctypes.EtcdError"},
+	{sqlServerError, "Number", "go-mssqldb.Error"},
+	{oracleError, "ErrCode", "go-ora/network.OracleError"},
+	{clickhouseError, "Code", "clickhouse-go/lib/proto.Exception ch-go/proto.Exception ch-go.Exception"},
+	{ldapError, "ResultCode", "go-ldap/ldap.Error"},
+	{kafkaError, "", "kafka-go.Error confluent-kafka-go/kafka.Error IBM/sarama.KError Shopify/sarama.KError franz-go/pkg/kerr.Error"},
+	{amqpError, "Code", "amqp091-go.Error streadway/amqp.Error"},
+	{mailError, "Code", "net/textproto.Error go-smtp.SMTPError go-smtp.LMTPDataError"},
+	{mailError, "errcode", "go-mail.SendError"},
+	{webSocketError, "Code", "gorilla/websocket.CloseError coder/websocket.CloseError nhooyr.io/websocket.CloseError gws.CloseError ws/wsutil.ClosedError"},
+	{sftpError, "Code", "pkg/sftp.StatusError"},
+	{thriftError, "type_", "go/thrift.tApplicationException"},
+	{thriftError, "typeId", "go/thrift.tProtocolException"},
 }
 
 // permanentTypes lists types that are permanent if nothing else is known: those of
 // containerd/errdefs 1.0, of Docker before, and of Temporal's api 1.63 without a status.
 const permanentTypes = "errdefs.errNotFound errdefs.errAlreadyExists errdefs.errInvalidArgument errdefs.errInvalidParameter errdefs.errPermissionDenied " +
 	"errdefs.errForbidden errdefs.errUnauthorized errdefs.errFailedPrecondition errdefs.errOutOfRange errdefs.errNotImplemented " +
-	"serviceerror.NotFound serviceerror.NamespaceNotFound serviceerror.AlreadyExists serviceerror.NamespaceAlreadyExists serviceerror.InvalidArgument " +
-	"serviceerror.PermissionDenied serviceerror.FailedPrecondition serviceerror.Unimplemented"
+	"api/serviceerror.NotFound api/serviceerror.NamespaceNotFound api/serviceerror.AlreadyExists api/serviceerror.NamespaceAlreadyExists api/serviceerror.InvalidArgument " +
+	"api/serviceerror.PermissionDenied api/serviceerror.FailedPrecondition api/serviceerror.Unimplemented"
 
 // A typeInfo is what is known about a type.
 type typeInfo struct {
@@ -176,7 +177,7 @@ func infoOf(err error) *typeInfo {
 	if t.String() == "*fmt.wrapError" {
 		wrapInfo.Store(info)
 	}
-	_, _ = typeInfos.LoadOrStore(t, info) // Store would add 2 kB to every program
+	typeInfos.Store(t, info)
 	return info
 }
 
@@ -194,8 +195,9 @@ func describe(t reflect.Type) *typeInfo {
 		return new(typeInfo)
 	}
 	info := new(typeInfo)
+	full := "/" + withoutVersion(path) + "." + t.Name()
 	switch {
-	case hasWord(permanentTypes, t.String()):
+	case isNamed(permanentTypes, full):
 		info.named = Permanent
 	case ofWord(typeWord(t.Name())) == Throttled:
 		info.named = Throttled
@@ -222,30 +224,56 @@ func describe(t reflect.Type) *typeInfo {
 		info.origin = foreign
 	}
 	for _, known := range knownTypes {
-		if hasWord(known.names, t.String()) {
+		if isNamed(known.names, full) {
 			info.origin, info.field = known.origin, known.field
 		}
 	}
-	switch t.String() {
-	case kubernetesError:
+	switch {
+	case isNamed(kubernetesError, full):
 		info.hint = "ErrStatus.Details.RetryAfterSeconds"
-	case "tgbotapi.Error":
+	case isNamed("telegram-bot-api.Error", full):
 		info.hint = "ResponseParameters.RetryAfter"
-	case "discordgo.RateLimitError":
+	case isNamed("discordgo.RateLimitError", full):
 		info.hint = "RateLimit.TooManyRequests.RetryAfter"
 	}
 	return info
 }
 
-// hasOtherReplies reports whether a package is about a protocol whose numbers are like those
-// of HTTP but mean something else: 426 of FTP is a connection that was lost.
-func hasOtherReplies(path string) bool {
-	for _, protocol := range []string{"ftp", "smtp", "nntp", "sip", "imap"} {
-		if strings.Contains(path, protocol) {
+// isNamed reports whether a list, separated by spaces, contains the end of the full name
+// of a type: enough of its import path to name the repository, so that forks are
+// recognized, but not a user's package that has the same last element.
+func isNamed(list, full string) bool {
+	for name := range strings.SplitSeq(list, " ") {
+		if end, ok := strings.CutSuffix(full, name); ok && (name[0] == '/' || strings.HasSuffix(end, "/")) {
 			return true
 		}
 	}
 	return false
+}
+
+// withoutVersion removes the major version from an import path.
+func withoutVersion(path string) string {
+	var kept []string
+	for part := range strings.SplitSeq(path, "/") {
+		if name, version, ok := strings.Cut(part, ".v"); ok && isNumber(version) { // of gopkg.in
+			part = name
+		}
+		if !strings.HasPrefix(part, "v") || !isNumber(part[1:]) {
+			kept = append(kept, part)
+		}
+	}
+	return strings.Join(kept, "/")
+}
+
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// hasOtherReplies reports whether a package is about a protocol whose numbers are like those
+// of HTTP but mean something else: 426 of FTP is a connection that was lost.
+func hasOtherReplies(path string) bool {
+	words := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '-' || r == '.' })
+	return slices.ContainsFunc(words, func(word string) bool {
+		return hasWord("ftp smtp nntp sip imap sftp goftp gosmtp goimap", word)
+	})
 }
 
 // knownFields lists the fields that structs are recognized by, with their type, or
@@ -271,7 +299,7 @@ var knownFields = [...]struct {
 
 func describeFields(t reflect.Type, info *typeInfo) {
 	best := -1
-	for i := t.NumField() - 1; i >= 0; i-- { // an iterator would add 600 bytes to every program
+	for i := t.NumField() - 1; i >= 0; i-- {
 		field := t.Field(i)
 		typ := field.Type.String()
 		switch kind := field.Type.Kind(); {
