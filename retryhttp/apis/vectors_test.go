@@ -21,7 +21,7 @@ func TestVectors(t *testing.T) {
 		"classify": "what a response of an API means; success: it is not a failure",
 		"hint":     "how long a response of an API asks to wait",
 	} {
-		file := "../../vectors/" + kind + "/apis.json"
+		file := "../../test/vectors/" + kind + "/apis.json"
 		want := vectorSet(t, kind, about)
 		if *update {
 			require.NoError(t, os.WriteFile(file, want, 0o644))

@@ -25,7 +25,7 @@ type Case struct {
 // missing, as in the copy of this module that importers download.
 func Read(t *testing.T, set string) []Case {
 	t.Helper()
-	root := "vectors"
+	root := filepath.Join("test", "vectors")
 	for range 3 {
 		if _, err := os.Stat(filepath.Join(root, "schema.json")); err == nil {
 			break

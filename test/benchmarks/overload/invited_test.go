@@ -1,0 +1,232 @@
+package overload
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/test/overload"
+	"github.com/gobackoff/retry/retryhttp"
+)
+
+var update = flag.Bool("update", false, "measure all of TestInvited, and write the table to docs/overload.md")
+
+const (
+	sec = time.Second
+	ms  = time.Millisecond
+)
+
+// budgets are what the clients of TestInvited have. Each process has one for the host.
+var budgets = []struct {
+	name string
+	new  func() retry.Budget
+}{
+	{"TokenBudget", func() retry.Budget { return new(retry.TokenBudget) }},
+	{"InvitedBudget", func() retry.Budget { return &retry.InvitedBudget{Budget: new(retry.TokenBudget)} }},
+	{"Trusted", func() retry.Budget { return &retry.InvitedBudget{Budget: new(retry.TokenBudget), Trusted: true} }},
+	{"none", func() retry.Budget { return nil }},
+}
+
+// processes returns a client that distributes the calls to processes, whose Transports differ
+// from the default in what change changes.
+func processes(n int, change func(*retryhttp.Transport)) func(http.RoundTripper, overload.Load) *http.Client {
+	return func(base http.RoundTripper, l overload.Load) *http.Client {
+		crowd := &crowd{}
+		for range n {
+			t := &retryhttp.Transport{Base: base, Policy: retry.Policy{MaxAttempts: 4, AttemptTimeout: l.Timeout}}
+			change(t)
+			crowd.transports = append(crowd.transports, t)
+		}
+		return &http.Client{Transport: crowd}
+	}
+}
+
+// budgeted is for processes: a Transport has a budget for the host.
+func budgeted(budget func() retry.Budget) func(*retryhttp.Transport) {
+	return func(t *retryhttp.Transport) {
+		t.PerHost = &retryhttp.PerHost{New: func(string) retry.Budget { return budget() }}
+	}
+}
+
+type crowd struct {
+	transports []*retryhttp.Transport
+	next       atomic.Int64
+}
+
+func (c *crowd) RoundTrip(r *http.Request) (*http.Response, error) {
+	return c.transports[int(c.next.Add(1))%len(c.transports)].RoundTrip(r)
+}
+
+// answer refuses a request with a hint of some seconds; 0: none.
+func answer(w http.ResponseWriter, status, hint int) {
+	if hint > 0 {
+		w.Header().Set("Retry-After", fmt.Sprint(hint))
+	}
+	w.WriteHeader(status)
+}
+
+// quota admits a number of requests in each window, and refuses the rest until its end.
+func quota(limit int, window time.Duration) func(http.Handler) http.Handler {
+	return wrongQuota(limit, window, 1)
+}
+
+// wrongQuota is a quota whose hints are the time to the end of its window, times a factor.
+func wrongQuota(limit int, window time.Duration, factor float64) func(http.Handler) http.Handler {
+	return windowed(limit, window, func(left time.Duration) int { return int(math.Ceil(factor * left.Seconds())) })
+}
+
+// windowed is a quota whose hints depend on the time to the end of its window.
+func windowed(limit int, window time.Duration, hint func(left time.Duration) int) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		var mu sync.Mutex
+		var start time.Time
+		used := 0
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			now := time.Now()
+			if start.IsZero() || now.Sub(start) >= window {
+				start, used = now, 0
+			}
+			used++
+			admitted, left := used <= limit, window-now.Sub(start)
+			mu.Unlock()
+			if !admitted {
+				answer(w, http.StatusTooManyRequests, hint(left))
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// lateQueue refuses what finds 600 requests in a queue that serves 400 a second: too late,
+// because callers wait for a second.
+func lateQueue(next http.Handler) http.Handler { return refuseBeyond(600, 1)(next) }
+
+// refuseBeyond refuses what finds a number of requests in the server.
+func refuseBeyond(requests, hint int) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		queue := make(chan struct{}, requests)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			select {
+			case queue <- struct{}{}:
+				defer func() { <-queue }()
+				next.ServeHTTP(w, r)
+			default:
+				answer(w, http.StatusTooManyRequests, hint)
+			}
+		})
+	}
+}
+
+// slowRefusal refuses what has waited for a second for one of 40 slots.
+func slowRefusal(next http.Handler) http.Handler { return refuseAfter(sec, 40, 1)(next) }
+
+// refuseAfter refuses what has waited for a slot for a time.
+func refuseAfter(patience time.Duration, slots, hint int) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		places := make(chan struct{}, slots)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			select {
+			case places <- struct{}{}:
+				defer func() { <-places }()
+				next.ServeHTTP(w, r)
+			case <-time.After(patience):
+				answer(w, http.StatusServiceUnavailable, hint)
+			}
+		})
+	}
+}
+
+// refuseAll answers everything with a status and a hint for a time.
+func refuseAll(begin, end time.Duration, status, hint int, admit func(http.Handler) http.Handler) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		start, next := time.Now(), admit(next)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if passed := time.Since(start); passed >= begin && passed < end {
+				answer(w, status, hint)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+func direct(next http.Handler) http.Handler { return next }
+
+// TestInvited: what becomes of calls whose retries the server invited.
+func TestInvited(t *testing.T) {
+	forty := overload.Load{Slots: 40, Service: always(100 * ms), Rate: 320, Length: 40 * sec, Timeout: 2 * sec}
+	unlimited := overload.Load{Slots: 100_000, Service: always(5 * ms), Timeout: sec}
+	var table strings.Builder
+	fmt.Fprint(&table, "| server | `TokenBudget` | `InvitedBudget` | with `Trusted` | no budget | go-retryablehttp |\n| --- | ---: | ---: | ---: | ---: | ---: |\n")
+	for _, test := range []struct {
+		name      string
+		load      overload.Load
+		admit     func(http.Handler) http.Handler
+		processes int
+		short     bool
+	}{
+		{"429 with `Retry-After: 2` for 2 s, 900 calls a second", with(unlimited, func(l *overload.Load) { l.Rate, l.Length = 900, 1500*ms }), refuseAll(0, 2*sec, 429, 2, direct), 1, true},
+		{"quota of 400 in 8 s, 200 calls a second for 4 s", with(unlimited, func(l *overload.Load) { l.Rate, l.Length = 200, 4*sec }), quota(400, 8*sec), 1, true},
+		{"Gate, stall of 2 s", with(four, func(l *overload.Load) { l.Stall = [2]time.Duration{10 * sec, 12 * sec} }), gate, 1, false},
+		{"Gate, stall of 10 s, 20 processes", with(four, func(l *overload.Load) { l.Stall = [2]time.Duration{10 * sec, 20 * sec} }), gate, 20, false},
+		{"Gate, 1.4 × load", with(four, func(l *overload.Load) { l.Rate = 560 }), gate, 1, false},
+		{"queue of 1.5 s, stall of 4 s", with(forty, func(l *overload.Load) { l.Timeout, l.Stall = sec, [2]time.Duration{5 * sec, 9 * sec} }), lateQueue, 1, true},
+		{"queue of 1.5 s, half the capacity for 20 s", with(forty, func(l *overload.Load) { l.Timeout, l.Service = sec, from(20*sec, 100*ms, 200*ms) }), lateQueue, 1, false},
+		{"503 after 1 s in a queue, half the capacity for 20 s", with(forty, func(l *overload.Load) { l.Service = from(20*sec, 100*ms, 200*ms) }), slowRefusal, 1, false},
+		{"503 by a proxy for 60 s, then a queue at 70 % load", with(four, func(l *overload.Load) { l.Length = 90 * sec }), refuseAll(5*sec, 65*sec, 503, 1, direct), 1, false},
+		{"503 by a proxy for 60 s, then a Gate at 1.4 × load", with(four, func(l *overload.Load) { l.Rate, l.Length = 560, 90*sec }), refuseAll(5*sec, 65*sec, 503, 1, gate), 1, false},
+	} {
+		if !test.short && !*update {
+			continue
+		}
+		fmt.Fprintf(&table, "| %s |", test.name)
+		measure := func(client func(http.RoundTripper, overload.Load) *http.Client) (percent, requests float64) {
+			var arrived atomic.Int64
+			out := run(t, test.load, client, func(next http.Handler) http.Handler {
+				admitted := test.admit(next)
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					arrived.Add(1)
+					admitted.ServeHTTP(w, r)
+				})
+			})
+			return out.Percent(""), float64(arrived.Load()) / float64(out.Calls["/"])
+		}
+		got := map[string]float64{}
+		for _, b := range budgets {
+			percent, requests := measure(processes(test.processes, budgeted(b.new)))
+			fmt.Fprintf(&table, " %.0f/%.2f |", percent, requests)
+			t.Logf("%s: %s %.1f %%, %.2f requests a call", test.name, b.name, percent, requests)
+			got[b.name] = percent
+		}
+		percent, requests := measure(clients["go-retryablehttp"])
+		fmt.Fprintf(&table, " %.0f/%.2f |\n", percent, requests)
+		assert.GreaterOrEqual(t, got["InvitedBudget"], got["TokenBudget"]-3, test.name)
+	}
+	if *update {
+		replace(t, "../../../docs/overload.md", "<!-- invited -->\n", table.String())
+	}
+}
+
+// replace writes a table after a mark, in place of the one that is there.
+func replace(t *testing.T, page, mark, table string) {
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	before, after, ok := strings.Cut(string(text), mark)
+	require.True(t, ok, "no %q", mark)
+	_, rest, ok := strings.Cut(after, "\n\n")
+	require.True(t, ok)
+	require.NoError(t, os.WriteFile(page, []byte(before+mark+table+"\n"+rest), 0o644))
+}

@@ -1,0 +1,263 @@
+package release
+
+import (
+	"cmp"
+	"debug/buildinfo"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	root    = "github.com/gobackoff/retry"
+	version = "v0.1.0"
+)
+
+// calls maps commands to their arguments. A command that is not listed is run with --help.
+var calls = map[string][]string{
+	"backofflab": {"explain", "full base=1s cap=1m attempts=5"},
+	"retry":      {"explain", "full base=1s cap=1m attempts=5"},
+	"retrycheck": {"help"}, "retrymigrate": {"help"},
+}
+
+func TestRelease(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles all modules and their dependencies")
+	}
+	r := snapshot(t)
+	r.announce(t)
+	t.Log(r.run(t, ".ci/release", version))
+	modules := r.tagged(t)
+	assert.Subset(t, modules, []string{"", "lab", "retryaws"})
+	assert.NotContains(t, modules, "benchmarks")
+	assert.NotContains(t, modules, "internal/test/published")
+	user := r.serve(t, modules)
+	for _, dir := range modules {
+		t.Run(cmp.Or(strings.ReplaceAll(dir, "/", "-"), "root"), func(t *testing.T) {
+			t.Run("as tagged", func(t *testing.T) { buildTagged(t, r, user, dir) })
+			examples, commands := r.examples(t, dir), r.commands(t, dir)
+			assert.NotEmpty(t, slices.Concat(examples, commands), "the module has neither examples nor commands")
+			if len(examples) > 0 {
+				t.Run("examples", func(t *testing.T) { runExamples(t, r, user, dir, examples) })
+			}
+			for _, command := range commands {
+				t.Run("command "+path.Base(command), func(t *testing.T) { runCommand(t, user, dir, command) })
+			}
+		})
+	}
+}
+
+// buildTagged checks out a module's tag and builds the module. A tidy go.sum contains the
+// checksums of the served modules.
+func buildTagged(t *testing.T, r repository, user environment, dir string) {
+	r.run(t, "git", "checkout", "--quiet", path.Join(dir, version))
+	defer r.run(t, "git", "checkout", "--quiet", "-")
+	folder := filepath.Join(r.dir, dir)
+	text, err := os.ReadFile(filepath.Join(folder, "go.mod"))
+	require.NoError(t, err)
+	assert.NotContains(t, string(text), "=>")
+	assert.NotContains(t, string(text), " v0.0.0\n")
+	user.run(t, folder, "go", "mod", "tidy", "-diff")
+	user.run(t, folder, "go", "build", "./...")
+}
+
+// runExamples runs a module's examples in another module that has no other requirement.
+// Examples without output are only compiled.
+func runExamples(t *testing.T, r repository, user environment, dir string, examples []string) {
+	consumer := t.TempDir()
+	user.run(t, consumer, "go", "mod", "init", "example.com/consumer")
+	user.run(t, consumer, "go", "get", path.Join(root, dir)+"@"+version)
+	var ran strings.Builder
+	for n, file := range examples {
+		text, err := os.ReadFile(filepath.Join(r.dir, file))
+		require.NoError(t, err)
+		folder := filepath.Join(consumer, fmt.Sprint("example", n))
+		require.NoError(t, os.Mkdir(folder, 0o777))
+		require.NoError(t, os.WriteFile(filepath.Join(folder, filepath.Base(file)), text, 0o666))
+		out, err := user.try(folder, "go", "test", "-mod=mod", "-v", "-run", "^Example", ".")
+		assert.NoError(t, err, "%s must not use declarations of other files", file)
+		ran.WriteString(out)
+	}
+	assert.Contains(t, ran.String(), "--- PASS: Example", "no example has output")
+}
+
+func runCommand(t *testing.T, user environment, dir, command string) {
+	bin := t.TempDir()
+	append(slices.Clip(user), "GOBIN="+bin).run(t, bin, "go", "install", command+"@"+version)
+	program := filepath.Join(bin, path.Base(command))
+	info, err := buildinfo.ReadFile(program)
+	require.NoError(t, err)
+	assert.Equal(t, path.Join(root, dir), info.Main.Path)
+	assert.Equal(t, version, info.Main.Version)
+	if args, known := calls[path.Base(command)]; known {
+		assert.NotEmpty(t, user.run(t, bin, program, args...))
+	} else {
+		user.run(t, bin, program, "--help")
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes a repository for each case")
+	}
+	for _, c := range []struct {
+		name    string
+		prepare []string // a command
+		args    []string
+		message string
+	}{
+		{"no version", nil, nil, "release: usage: .ci/release VERSION"},
+		{"version without v", nil, []string{"0.1.0"}, `release: version "0.1.0" is not of the form`},
+		{"version of two numbers", nil, []string{"v0.1"}, `release: version "v0.1" is not of the form`},
+		{"major version without its module path", nil, []string{"v2.0.0"}, `release: version "v2.0.0" is not of the form`},
+		{"no heading in CHANGELOG.md", nil, []string{"v0.99.0"}, `release: CHANGELOG.md has no heading "## v0.99.0"`},
+		{"uncommitted changes", []string{"sh", "-c", "echo >> README.md"}, []string{version}, "release: the working tree is not clean"},
+		{"untracked files", []string{"sh", "-c", "echo > new"}, []string{version}, "release: the working tree is not clean"},
+		{"released before", []string{"git", "tag", "lab/" + version}, []string{version}, "release: the tag lab/v0.1.0 exists"},
+		{"an unreleased requirement", []string{"sh", "-c", "cd lab && go mod edit -require=" + root + "/vectors@v0.0.0 && git commit -aqm x"},
+			[]string{version}, "release: lab requires github.com/gobackoff/retry/vectors, which is not released"},
+		{"a failure after the first tag", []string{"sh", "-c", "cd lab && go mod edit -replace=golang.org/x/term=../term && git commit -aqm x"},
+			[]string{version}, "release: lab/go.mod still has a replace directive"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := snapshot(t)
+			r.announce(t)
+			if c.prepare != nil {
+				r.run(t, c.prepare[0], c.prepare[1:]...)
+			}
+			before := r.run(t, "git", "tag")
+			_, err := r.try(r.dir, ".ci/release", c.args...)
+			assert.ErrorContains(t, err, c.message)
+			assert.Equal(t, before, r.run(t, "git", "tag"), "tags")
+			assert.Equal(t, 1, strings.Count(r.run(t, "git", "worktree", "list"), "\n"), "working trees")
+		})
+	}
+}
+
+type environment []string
+
+// common disables local configuration: a go.work file and git's configuration files.
+var common = environment{
+	"GOWORK=off", "GOFLAGS=-modcacherw", "GONOSUMDB=" + root,
+	"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
+	"GIT_AUTHOR_NAME=Release", "GIT_AUTHOR_EMAIL=release@example.com",
+	"GIT_COMMITTER_NAME=Release", "GIT_COMMITTER_EMAIL=release@example.com",
+}
+
+// try returns the command's standard output. Its error includes everything printed.
+func (e environment) try(dir, name string, args ...string) (string, error) {
+	if strings.Contains(name, "/") && !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
+	}
+	c := exec.Command(name, args...)
+	c.Dir, c.Env = dir, slices.Concat(os.Environ(), e, []string{"PWD=" + dir})
+	var stderr strings.Builder
+	c.Stderr = &stderr
+	out, err := c.Output()
+	if err != nil {
+		err = fmt.Errorf("%s %s: %w\n%s%s", name, strings.Join(args, " "), err, out, stderr.String())
+	}
+	return string(out), err
+}
+
+func (e environment) run(t *testing.T, dir, name string, args ...string) string {
+	t.Helper()
+	out, err := e.try(dir, name, args...)
+	require.NoError(t, err)
+	return out
+}
+
+// A repository is a git repository that contains this project's files in a single commit.
+type repository struct {
+	environment
+	dir string
+}
+
+// snapshot returns a repository that includes uncommitted changes.
+func snapshot(t *testing.T) repository {
+	here, err := filepath.Abs("../../..")
+	require.NoError(t, err)
+	r := repository{common, t.TempDir()}
+	r.run(t, "git", "init", "--quiet")
+	git := []string{"--git-dir", filepath.Join(r.dir, ".git"), "--work-tree", here}
+	common.run(t, here, "git", append(git, "add", "--all")...)
+	r.run(t, "git", "commit", "--quiet", "--message", "All")
+	r.run(t, "git", "reset", "--quiet", "--hard")
+	return r
+}
+
+// announce adds the version to CHANGELOG.md.
+func (r repository) announce(t *testing.T) {
+	t.Helper()
+	r.run(t, "sh", "-c", `printf '\n## %s - 2026-11-23\n' "$0" >>CHANGELOG.md`, version)
+	r.run(t, "git", "commit", "--quiet", "--all", "--message", "Announce")
+}
+
+func (r repository) run(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	return r.environment.run(t, r.dir, name, args...)
+}
+
+// tagged returns the folders of the tagged modules, "" for the root.
+func (r repository) tagged(t *testing.T) []string {
+	var dirs []string
+	for tag := range strings.FieldsSeq(r.run(t, "git", "tag")) {
+		dir, tagged := path.Split(tag)
+		assert.Equal(t, version, tagged)
+		dirs = append(dirs, strings.TrimSuffix(dir, "/"))
+	}
+	return dirs
+}
+
+// serve returns the environment of a user with an empty cache and a module proxy for
+// the repository. The proxy is the module cache of a go command that downloads the
+// modules, because such a cache has the layout of a proxy.
+func (r repository) serve(t *testing.T, modules []string) environment {
+	args := []string{"mod", "download"}
+	for _, dir := range modules {
+		args = append(args, path.Join(root, dir)+"@"+version)
+	}
+	served, here := t.TempDir(), t.TempDir()
+	slices.Concat(common, environment{
+		"GOMODCACHE=" + served, "GOPROXY=direct",
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url.file://" + r.dir + ".insteadOf", "GIT_CONFIG_VALUE_0=https://" + root,
+	}).run(t, here, "go", args...)
+	inherited := strings.Fields(r.run(t, "go", "env", "GOMODCACHE", "GOPROXY"))
+	require.Len(t, inherited, 2)
+	download := filepath.Join("cache", "download")
+	return append(slices.Clip(common), "GOMODCACHE="+t.TempDir(), "GOENV=off", "GOPRIVATE=", "GONOPROXY=",
+		fmt.Sprintf("GOPROXY=file://%s,file://%s,%s", filepath.Join(served, download), filepath.Join(inherited[0], download), inherited[1]))
+}
+
+func (r repository) examples(t *testing.T, dir string) []string {
+	var files []string
+	for file := range strings.FieldsSeq(r.run(t, "git", "ls-files", "example_test.go", "*/example_test.go")) {
+		if r.moduleOf(file) == dir && !strings.Contains("/"+file, "/internal/") {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
+func (r repository) moduleOf(file string) string {
+	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(r.dir, dir, "go.mod")); err == nil {
+			return dir
+		}
+	}
+	return ""
+}
+
+// commands returns the import paths of a module's commands.
+func (r repository) commands(t *testing.T, dir string) []string {
+	out := r.environment.run(t, filepath.Join(r.dir, dir), "go", "list", "-f", `{{if eq .Name "main"}}{{.ImportPath}}{{end}}`, "./...")
+	return slices.DeleteFunc(strings.Fields(out), func(p string) bool { return strings.Contains(p, "/internal/") })
+}
