@@ -22,7 +22,7 @@ import (
 
 var screenshots = flag.String("screenshots", "", "write pictures of the pages into this `folder`")
 
-const lab = "../../../lab"
+const lab = "../../../cmd/backofflab"
 
 // tab is a browser tab and the errors that it reported.
 type tab struct {

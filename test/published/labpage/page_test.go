@@ -23,7 +23,7 @@ const own = "full base=100ms cap=20s attempts=4 budget=throttle"
 
 func backofflab(t *testing.T, args ...string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", append([]string{"run", "./cmd/backofflab"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"run", "."}, args...)...)
 	cmd.Dir = lab
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
