@@ -207,8 +207,8 @@ func TestReadmeFigures(t *testing.T) {
 	const choosing, four, apis = "docs/choosing.md", `full base=100ms attempts=4`, `(?m)^\| [^-].*\]\(http.*\|$`
 	storm := found(t, choosing, `capacity of ([0-9,]+) calls a second receives ([0-9]+)\. It stalls for (two seconds)`)
 	found(t, choosing, four+` \|.*\| (never) \|`)
-	success := found(t, "benchmarks/README.md", `this library \| ([0-9]+)\.[0-9]+ ns · 0 \|`)
-	picture := found(t, "lab/internal/report/testdata/choosing.json", `"title": "When (100) clients call"((?s:.*?))"storm"`)
+	success := found(t, "test/benchmarks/README.md", `this library \| ([0-9]+)\.[0-9]+ ns · 0 \|`)
+	picture := found(t, "cmd/backofflab/internal/report/testdata/choosing.json", `"title": "When (100) clients call"((?s:.*?))"storm"`)
 	minor := number(t, found(t, "go.mod", `go 1\.([0-9]+)`)[0])
 	assert.Equal(t, retry.ClassPermanent, failed(t, nil, statusedError(404)).Class)
 	dozens := len(regexp.MustCompile(apis).FindAllString(readFile(t, "docs/apis.md"), -1)) / 12
@@ -238,7 +238,7 @@ func TestGuideFigures(t *testing.T) {
 	}
 	hint, _ := retry.HintAtLeast{}.Wait(0, 2*time.Hour)
 	assert.Equal(t, time.Hour, hint)
-	memory := number(t, found(t, "benchmarks/README.md", `this library \|.*\|.*\| ([0-9]+) B \|`)[0])
+	memory := number(t, found(t, "test/benchmarks/README.md", `this library \|.*\|.*\| ([0-9]+) B \|`)[0])
 	compareFigures(t, "docs/guide.md",
 		fmt.Sprintf("full jitter below %d ms, %d ms … %d s; after throttling below %d s, %d s …", slices.Insert(ceilings(), 2, any(retry.Spread{}.Delay(retry.Attempt{Number: 99}, 1-0x1p-53).Round(ms)/time.Second))...),
 		fmt.Sprintf("%d attempts, including the first; with `MaxElapsed`, no bound | %d ms at most", attempts, waits/ms),
@@ -400,7 +400,7 @@ func TestReadme(t *testing.T) {
 	require.NoError(t, err)
 	source, err := os.ReadFile("readme_test.go")
 	require.NoError(t, err)
-	decoding, err := os.ReadFile("internal/test/compat/decoders/guide_test.go") // has YAML
+	decoding, err := os.ReadFile("test/compat/decoders/guide_test.go") // has YAML
 	require.NoError(t, err)
 	unindented := strings.ReplaceAll(string(source), "\n\t", "\n") + string(source) + string(decoding)
 

@@ -25,7 +25,7 @@ import (
 )
 
 // The sets of vectors/delay, classify, quota and limiter whose sources have presets.
-// vectors/conformance checks those with whole responses: hint and trace.
+// test/conformance checks those with whole responses: hint and trace.
 
 // policyLike returns the policy of the preset that behaves like the source, which is one
 // of a set's sources.

@@ -882,7 +882,7 @@ func TestUnsentRepeatable(t *testing.T) {
 }
 
 // TestMessages: each text occurs in the source of this version of net/http. Those of
-// quic-go are tested with quic-go, in internal/test/servers.
+// quic-go are tested with quic-go, in test/servers.
 func TestMessages(t *testing.T) {
 	var source strings.Builder
 	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()

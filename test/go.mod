@@ -329,10 +329,11 @@ require (
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
 )
 
+// The tests build the server from here, and run it in a separate process.
 tool github.com/nats-io/nats-server/v2
 
 replace (
-	github.com/gobackoff/retry => ../
+	github.com/gobackoff/retry => ..
 	github.com/gobackoff/retry/retryaws => ../retryaws
 	github.com/gobackoff/retry/retrygrpc => ../retrygrpc
 	github.com/gobackoff/retry/retrynats => ../retrynats

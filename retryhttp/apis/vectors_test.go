@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "write the sets of the corpus to the folder vectors")
+var update = flag.Bool("update", false, "write the sets of the corpus to the folder test/vectors")
 
-// TestVectors: the sets apis in the folder vectors are the corpus, for other languages.
+// TestVectors: the sets apis in the folder test/vectors are the corpus, for other languages.
 func TestVectors(t *testing.T) {
 	for kind, about := range map[string]string{
 		"classify": "what a response of an API means; success: it is not a failure",

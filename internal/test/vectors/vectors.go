@@ -1,5 +1,5 @@
-// Package vectors checks this module against the files in the folder vectors of the
-// repository, which vectors/README.md describes.
+// Package vectors checks this module against the files in the folder test/vectors of
+// the repository, which test/vectors/README.md describes.
 package vectors
 
 import (

@@ -20,27 +20,27 @@ import (
 // and a command; the value is the file that runs the command and the text in that file
 // that does so.
 var elsewhere = map[string][2]string{
-	". go test ./...":                                                   {".ci/run", "\n\tgo test ./...\n"},
-	". go run ./examples/quickstart":                                    {".ci/run", "\n\tgo run ./examples/quickstart\n"},
-	". go get github.com/gobackoff/retry":                               {"internal/test/published/release/release_test.go", `"go", "get", path.Join(root, dir)`},
-	". go install github.com/gobackoff/retry/cmd/retrycheck@latest":   {"internal/test/published/release/release_test.go", `"go", "install", command+"@"+version`},
-	". go install github.com/gobackoff/retry/cmd/retrymigrate@latest": {"internal/test/published/release/release_test.go", `"go", "install", command+"@"+version`},
-	". go install github.com/gobackoff/retry/cmd/retry@latest":          {"internal/test/published/release/release_test.go", `"go", "install", command+"@"+version`},
-	"vectors/conformance go run .":                                      {".ci/run", "(cd vectors/conformance && go run . "},
-	"vectors/conformance go run . -newest":                              {".github/workflows/sdks.yml", `conformance" -newest`},
-	"vectors/conformance go run . -newest -update":                      {"vectors/conformance/newest_test.go", `"-newest", "-update"`},
-	"lab go run ./cmd/backofflab playground site":                       {".ci/run", "go run ./cmd/backofflab playground "},
+	". go test ./...":                                                 {".ci/run", "\n\tgo test ./...\n"},
+	". go run ./examples/quickstart":                                  {".ci/run", "\n\tgo run ./examples/quickstart\n"},
+	". go get github.com/gobackoff/retry":                             {"test/published/release/release_test.go", `"go", "get", path.Join(root, dir)`},
+	". go install github.com/gobackoff/retry/cmd/retrycheck@latest":   {"test/published/release/release_test.go", `"go", "install", command+"@"+version`},
+	". go install github.com/gobackoff/retry/cmd/retrymigrate@latest": {"test/published/release/release_test.go", `"go", "install", command+"@"+version`},
+	". go install github.com/gobackoff/retry/cmd/retry@latest":        {"test/published/release/release_test.go", `"go", "install", command+"@"+version`},
+	"test/conformance go run .":                                       {".ci/run", "(cd test/conformance && go run . "},
+	"test/conformance go run . -newest":                               {".github/workflows/sdks.yml", `conformance" -newest`},
+	"test/conformance go run . -newest -update":                       {"test/conformance/newest_test.go", `"-newest", "-update"`},
+	"cmd/backofflab go run . playground site":                         {".ci/run", "go run ./backofflab playground "},
 }
 
 // The map instead contains replacements for commands that are slow or cannot be run as
 // written. A key is a folder and a command.
 var instead = map[string]string{
-	"benchmarks go run .":        "go run . -count 1 -benchtime 1us -calls 100",
-	"benchmarks go run . -short": "go run . -short -count 1 -benchtime 1us -calls 100",
-	"benchmarks go test -v -timeout 1h ./overload -run TestInvited -update":                                          "go test ./overload -run TestInvited",
-	"vectors/conformance go run . -sdk NAME":                                                                         `test "$(go run . -sdk none 2>&1 | head -n 1 | cut -d';' -f1)" = 'conformance: no such SDK: "none"'`,
-	"lab python3 -m http.server --directory site":                                                                    "python3 -m http.server --directory site --help",
-	"lab backofflab init":                                                                                            "backofflab init other.yaml", // another command has already written the default file
+	"test/benchmarks go run .":        "go run . -count 1 -benchtime 1us -calls 100",
+	"test/benchmarks go run . -short": "go run . -short -count 1 -benchtime 1us -calls 100",
+	"test/benchmarks go test -v -timeout 1h ./overload -run TestInvited -update":                                     "go test ./overload -run TestInvited",
+	"test/conformance go run . -sdk NAME":                                                                            `test "$(go run . -sdk none 2>&1 | head -n 1 | cut -d';' -f1)" = 'conformance: no such SDK: "none"'`,
+	"cmd/backofflab python3 -m http.server --directory site":                                                         "python3 -m http.server --directory site --help",
+	"cmd/backofflab backofflab init":                                                                                 "backofflab init other.yaml", // another command has already written the default file
 	". retry tcp:db:5432 http://web:8080/health file:/run/ready --deadline 10s":                                      "retry file:. --deadline 10s",
 	". retry --until-output '^healthy$' --deadline 5m --forever -- docker inspect -f '{{.State.Health.Status}}' web": "retry --until-output '^healthy$' -- sh -c 'docker inspect web && echo healthy'",
 	". retry --while 0 --attempts 60 --rule constant -- aws s3 ls s3://bucket/lock":                                  "retry --while 1-9 --attempts 60 --rule constant -- aws s3 ls s3://bucket/lock",
@@ -56,14 +56,14 @@ var placeholders = strings.NewReplacer(
 	"COMMAND", "storm",
 )
 
-// TestCommands: every command in the README, in docs, and in the READMEs of benchmarks,
-// vectors/conformance and lab either works or is in the map elsewhere.
+// TestCommands: every command in the README, in docs, and in the READMEs of test/benchmarks,
+// test/conformance and cmd/backofflab either works or is in the map elsewhere.
 func TestCommands(t *testing.T) {
 	sandbox := newSandbox(t)
 	commands := 0
 	unused := maps.Clone(elsewhere)
 	for _, p := range pages(t) {
-		if !regexp.MustCompile(`^(README|docs/[^/]+|(benchmarks|vectors/conformance|lab)/README)\.md$`).MatchString(p.name) {
+		if !regexp.MustCompile(`^(README|docs/[^/]+|(test/benchmarks|test/conformance|cmd/backofflab)/README)\.md$`).MatchString(p.name) {
 			continue
 		}
 		for _, command := range p.commands() {
@@ -100,12 +100,10 @@ func newSandbox(t *testing.T) sandbox {
 	t.Helper()
 	s := sandbox{dir: t.TempDir(), bin: t.TempDir()}
 	s.called = filepath.Join(s.bin, "called")
-	for _, module := range []string{"cmd/retry", "lab"} {
-		build := exec.CommandContext(t.Context(), "go", "build", "-o", s.bin, "./...")
-		build.Dir = filepath.Join(root, module)
-		out, err := build.CombinedOutput()
-		require.NoError(t, err, string(out))
-	}
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", s.bin, "./retry", "./backofflab")
+	build.Dir = filepath.Join(root, "cmd")
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, string(out))
 	stub := []byte("#!/bin/sh\necho \"$0 $*\" >>" + s.called + "\n")
 	for _, program := range []string{"bin/curl", "bin/docker", "bin/aws", "bin/psql", "fetch"} {
 		dir := s.dir
@@ -128,8 +126,9 @@ func (s sandbox) run(t *testing.T, dir, command string) {
 		if !strings.Contains(command, " -list ") {
 			command += " -list ."
 		}
-	case strings.HasPrefix(command, "go run ./cmd/backofflab "):
-		command = strings.TrimPrefix(command, "go run ./cmd/")
+	case strings.HasPrefix(command, "go run ./backofflab "), strings.HasPrefix(command, "go run . ") && strings.HasSuffix(dir, "backofflab"):
+		_, command, _ = strings.Cut(command, "go run .")
+		command = "backofflab " + strings.TrimPrefix(command, "/backofflab ")
 		fallthrough
 	case strings.HasPrefix(command, "backofflab "):
 		command = strings.Replace(command, "backofflab contention", "backofflab contention -trials 1", 1)

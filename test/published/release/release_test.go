@@ -36,9 +36,8 @@ func TestRelease(t *testing.T) {
 	r.announce(t)
 	t.Log(r.run(t, ".ci/release", version))
 	modules := r.tagged(t)
-	assert.Subset(t, modules, []string{"", "lab", "retryaws"})
-	assert.NotContains(t, modules, "benchmarks")
-	assert.NotContains(t, modules, "internal/test/published")
+	assert.Subset(t, modules, []string{"", "cmd", "retryaws"})
+	assert.NotContains(t, modules, "test")
 	user := r.serve(t, modules)
 	for _, dir := range modules {
 		t.Run(cmp.Or(strings.ReplaceAll(dir, "/", "-"), "root"), func(t *testing.T) {
@@ -121,11 +120,11 @@ func TestRefusals(t *testing.T) {
 		{"no heading in CHANGELOG.md", nil, []string{"v0.99.0"}, `release: CHANGELOG.md has no heading "## v0.99.0"`},
 		{"uncommitted changes", []string{"sh", "-c", "echo >> README.md"}, []string{version}, "release: the working tree is not clean"},
 		{"untracked files", []string{"sh", "-c", "echo > new"}, []string{version}, "release: the working tree is not clean"},
-		{"released before", []string{"git", "tag", "lab/" + version}, []string{version}, "release: the tag lab/v0.1.0 exists"},
-		{"an unreleased requirement", []string{"sh", "-c", "cd lab && go mod edit -require=" + root + "/vectors@v0.0.0 && git commit -aqm x"},
-			[]string{version}, "release: lab requires github.com/gobackoff/retry/vectors, which is not released"},
-		{"a failure after the first tag", []string{"sh", "-c", "cd lab && go mod edit -replace=golang.org/x/term=../term && git commit -aqm x"},
-			[]string{version}, "release: lab/go.mod still has a replace directive"},
+		{"released before", []string{"git", "tag", "cmd/" + version}, []string{version}, "release: the tag cmd/v0.1.0 exists"},
+		{"an unreleased requirement", []string{"sh", "-c", "cd cmd && go mod edit -require=" + root + "/test@v0.0.0 && git commit -aqm x"},
+			[]string{version}, "release: cmd requires github.com/gobackoff/retry/test, which is not released"},
+		{"a failure after the first tag", []string{"sh", "-c", "cd cmd && go mod edit -replace=golang.org/x/term=../term && git commit -aqm x"},
+			[]string{version}, "release: cmd/go.mod still has a replace directive"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := snapshot(t)

@@ -31,7 +31,7 @@ func Write(ctx context.Context, folder string) error {
 		return fmt.Errorf("playground: the go command compiles the page's program: %w", err)
 	}
 	if err := command(ctx, "list", program).Run(); err != nil {
-		return cmp.Or(ctx.Err(), errors.New("playground: the sources of the lab are missing here; run the command in the folder lab of a checkout of github.com/gobackoff/retry"))
+		return cmp.Or(ctx.Err(), errors.New("playground: the sources of the lab are missing here; run the command in the folder cmd of a checkout of github.com/gobackoff/retry"))
 	}
 	binary, err := compile(ctx)
 	if err != nil {
