@@ -1,6 +1,0 @@
-// Command hello is what the other programs are compared with.
-package main
-
-import "fmt"
-
-func main() { fmt.Println("hello, world") }
