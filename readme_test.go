@@ -23,7 +23,6 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryconfig"
-	_ "github.com/gobackoff/retry/retryconfig/aws"
 	"github.com/gobackoff/retry/retryhttp"
 	"github.com/gobackoff/retry/retrysql"
 	"github.com/gobackoff/retry/retrytest"

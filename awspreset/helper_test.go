@@ -11,7 +11,6 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryconfig"
-	_ "github.com/gobackoff/retry/retryconfig/aws"
 )
 
 const (

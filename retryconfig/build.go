@@ -71,7 +71,7 @@ func (b *builder) unique(settings []setting) []setting {
 
 // preset returns a policy of the preset, with what it leaves open from start, and the
 // settings except for the service.
-func (b *builder) preset(preset Preset, settings []setting, start retry.Policy) (retry.Policy, []setting) {
+func (b *builder) preset(preset preset, settings []setting, start retry.Policy) (retry.Policy, []setting) {
 	var service string
 	settings = slices.DeleteFunc(settings, func(s setting) bool {
 		if s.key == "service" {
@@ -83,11 +83,7 @@ func (b *builder) preset(preset Preset, settings []setting, start retry.Policy) 
 		b.add("service=%s is too long", clip(service, 40))
 		return start, settings
 	}
-	if preset.Successor != "" {
-		b.add("the preset %s is gone; use %s", preset.Name, preset.Successor)
-		return start, settings
-	}
-	p, err := preset.New(service)
+	p, err := preset.policy(service)
 	if err != nil {
 		b.add("%v", err)
 	}
@@ -118,11 +114,7 @@ func (b *builder) rule(n node, others []string) reflect.Value {
 	i := slices.Index(namesIn(rules), n.name)
 	if i < 0 {
 		names := append(namesIn(rules), others...)
-		message := unknown("name", n.name, names)
-		if strings.HasPrefix(n.name, "aws-") && !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "aws-") }) {
-			message += "; to use the presets of the AWS SDKs, import github.com/gobackoff/retry/retryconfig/aws"
-		}
-		b.add("%s", message)
+		b.add("%s", unknown("name", n.name, names))
 		if i = slices.Index(namesIn(rules), closest(n.name, names)); i < 0 {
 			return reflect.Value{}
 		}
@@ -247,17 +239,13 @@ func part[R any](b *builder, s setting, table []named[R]) (made R) {
 func (b *builder) limiter(s setting) retry.Limiter {
 	n, names := b.value(s), []string{none}
 	b.setAll(reflect.Value{}, n.settings)
-	for _, kind := range limiters() {
-		if names = append(names, kind.Name); kind.Name == n.name {
-			return kind.New()
+	for _, kind := range limiters {
+		if names = append(names, kind.name); kind.name == n.name {
+			return kind.make()
 		}
 	}
 	if n.name != none {
-		message := unknown(s.key, n.name, names)
-		if n.name == "adaptive" {
-			message += "; to use the adaptive limiter, import github.com/gobackoff/retry/retryconfig/aws"
-		}
-		b.add("%s", message)
+		b.add("%s", unknown(s.key, n.name, names))
 	}
 	return nil
 }

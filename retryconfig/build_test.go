@@ -65,7 +65,7 @@ func TestMistakesInParts(t *testing.T) {
 		"budget=ratio(window=3)":        `window=3 needs a unit`,
 		"budget=ratio(ratio=NaN)":       `Budget: Ratio is NaN`,
 		"budget=none(ratio=1)":          `budget: unknown key "ratio"; valid: none`,
-		"limiter=token":                 `unknown limiter "token"; valid: none, porter`,
+		"limiter=token":                 `unknown limiter "token"; valid: none, adaptive, porter`,
 		"limiter=porter(clock=1)":       `limiter: unknown key "clock"; valid: none`,
 		"budget=token budget=any":       `key "budget" is given twice`,
 		"timeout=-1s":                   `AttemptTimeout is negative (-1s)`,

@@ -6,8 +6,7 @@
 //	aws-standard-2026 service=dynamodb attempts=6
 //
 // In a configuration struct, use a [Policy], which JSON, YAML, TOML, mapstructure and
-// [flag.TextVar] decode. For any other text, call [Parse]. [Register] adds names for your own
-// policies; to use the presets of the AWS SDKs, import package retryconfig/aws.
+// [flag.TextVar] decode. For any other text, call [Parse].
 //
 // [NewPlan] computes the waits of a policy, so that they can be compared with a deadline.
 package retryconfig

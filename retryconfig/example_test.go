@@ -2,7 +2,6 @@ package retryconfig_test
 
 import (
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"time"
@@ -42,21 +41,6 @@ func ExamplePolicy_flag() {
 	err := flags.Parse([]string{"-retry", "full base=1s attempts=4"})
 	fmt.Println(policy, err)
 	// Output: full base=1s attempts=4 <nil>
-}
-
-func ExampleRegister() {
-	retryconfig.Register(retryconfig.Preset{
-		Name: "orders-db",
-		New: func(service string) (retry.Policy, error) {
-			if service != "" {
-				return retry.Policy{}, errors.New("orders-db has no services")
-			}
-			return retry.Policy{Backoff: retry.FullJitter{Base: 20 * time.Millisecond, Cap: time.Second}, Budget: &retry.TokenBudget{}}, nil
-		},
-	})
-	policy, err := retryconfig.Parse("orders-db attempts=6")
-	fmt.Println(retryconfig.Policy{Policy: policy}, err)
-	// Output: full base=20ms cap=1s attempts=6 budget=token <nil>
 }
 
 func ExampleNewPlan() {

@@ -74,12 +74,11 @@ func house(service string) retry.Policy {
 }
 
 func init() {
-	retryconfig.Register(retryconfig.Preset{Name: "house", New: newHouse, Is: func(p retry.Policy) (string, bool) {
-		c, ok := p.Classifier.(houseClassifier)
-		return c.service, ok
-	}})
-	retryconfig.RegisterLimiter(retryconfig.Limiter{
-		Name: "porter", New: func() retry.Limiter { return &foreignLimiter{} },
-		Is: func(l retry.Limiter) bool { p, ok := l.(*foreignLimiter); return ok && !p.faulty },
-	})
+	retryconfig.AddForTests(
+		"house", newHouse, func(p retry.Policy) (string, bool) {
+			c, ok := p.Classifier.(houseClassifier)
+			return c.service, ok
+		},
+		"porter", func() retry.Limiter { return &foreignLimiter{} },
+		func(l retry.Limiter) bool { p, ok := l.(*foreignLimiter); return ok && !p.faulty })
 }

@@ -48,7 +48,7 @@ func TestDocumentedNames(t *testing.T) {
 	_, err = retryconfig.Parse("xyz")
 	_, names, _ := strings.Cut(err.Error(), "valid: ")
 	for name := range strings.SplitSeq(names, ", ") {
-		if name == "house" { // the first of the presets
+		if strings.HasPrefix(name, "aws-") { // the first of the presets
 			break
 		}
 		assert.True(t, documented[name], "%s is not documented", name)

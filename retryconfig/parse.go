@@ -23,8 +23,7 @@ import (
 //	aws-standard-2026 service=dynamodb attempts=6
 //	spread(exponential base=1s cap=1m) fraction=0.1 attempts=unlimited hint=or-give-up(max=10m)
 //
-// The text starts with the name of a rule or a preset (see [Register]; package
-// retryconfig/aws has aws-…). Keys and values follow in any order, separated by spaces,
+// The text starts with the name of a rule or a preset of package awspreset. Keys and values follow in any order, separated by spaces,
 // commas or semicolons. Durations need units. The rules are
 //
 //	standard                          what a nil Backoff means
@@ -50,7 +49,7 @@ import (
 //	budget=token(capacity= cost=5 timeout=10 throttled= success= deficit= norefund= successonly=)
 //	budget=throttle(maxtokens= tokenratio=)
 //	budget=ratio(ratio= floor= window=)
-//	limiter=adaptive       of package retryconfig/aws
+//	limiter=adaptive       an awspreset.AdaptiveLimiter
 //	service=dynamodb       for presets with services
 //
 // budget and limiter may be none. An omitted key means a zero field or, for the cost of a

@@ -89,13 +89,13 @@ func partText[R any](kind string, table []named[R], part R) value {
 	return value{text: name}
 }
 
-func limiterText(limiter retry.Limiter) value {
-	for _, kind := range limiters() {
-		if limiter != nil && kind.Is(limiter) {
-			return value{text: kind.Name}
+func limiterText(l retry.Limiter) value {
+	for _, kind := range limiters {
+		if l != nil && kind.is(l) {
+			return value{text: kind.name}
 		}
 	}
-	return partText("limiter", nil, limiter)
+	return partText("limiter", nil, l)
 }
 
 // presetText returns the text of the preset that p is from, and the policy that the text
@@ -106,16 +106,16 @@ func presetText(p retry.Policy) (string, retry.Policy) {
 	if !ok {
 		return "", retry.Policy{}
 	}
-	like, err := preset.New(service)
+	like, err := preset.policy(service)
 	own, _ := backoffText(p.Backoff)
 	other, _ := backoffText(like.Backoff)
 	if err != nil || own != other {
 		return "", retry.Policy{}
 	}
 	if service != "" {
-		return preset.Name + " service=" + service, like
+		return preset.name + " service=" + service, like
 	}
-	return preset.Name, like
+	return preset.name, like
 }
 
 func backoffText(b retry.Backoff) (string, error) {

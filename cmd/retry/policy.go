@@ -10,7 +10,6 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/internal/nearest"
 	"github.com/gobackoff/retry/retryconfig"
-	_ "github.com/gobackoff/retry/retryconfig/aws"
 )
 
 const standard = "standard"

@@ -22,7 +22,6 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryaws"
 	"github.com/gobackoff/retry/retryconfig"
-	_ "github.com/gobackoff/retry/retryconfig/aws"
 )
 
 func main() {

@@ -10,7 +10,6 @@ import (
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryconfig"
-	_ "github.com/gobackoff/retry/retryconfig/aws"
 )
 
 // policyOf returns a preset's policy for a case. The policy has no limiter, because the

@@ -12,7 +12,6 @@ import (
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryconfig"
-	_ "github.com/gobackoff/retry/retryconfig/aws"
 )
 
 // A Contender is a named policy in a comparison.

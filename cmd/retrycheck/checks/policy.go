@@ -16,7 +16,6 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryconfig"
-	_ "github.com/gobackoff/retry/retryconfig/aws" // its presets
 )
 
 type validator interface{ Validate() error }

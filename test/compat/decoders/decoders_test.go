@@ -28,7 +28,6 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryconfig"
-	_ "github.com/gobackoff/retry/retryconfig/aws"
 )
 
 type config struct {
