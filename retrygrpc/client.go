@@ -11,7 +11,6 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/internal/unusable"
 	"github.com/gobackoff/retry/retryhedge"
 )
 
@@ -49,7 +48,7 @@ type Client struct {
 // those in earlier options see the call once.
 func (c Client) DialOptions() []grpc.DialOption {
 	c.Policy = withClassifier(c.Policy)
-	conn := &connection{Client: c, repeatable: map[string]bool{}, fault: unusable.Check(c.Policy)}
+	conn := &connection{Client: c, repeatable: map[string]bool{}, fault: c.Policy.Validate()}
 	for _, name := range c.Repeatable {
 		if _, err := methodNames([]string{name}); err != nil {
 			conn.fault = fmt.Errorf("retrygrpc: %w Client.Repeatable: %w", retry.ErrInvalid, err)

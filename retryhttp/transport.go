@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/internal/unusable"
 	"github.com/gobackoff/retry/retryhedge"
 )
 
@@ -157,8 +156,8 @@ type Transport struct {
 	// so that attempts do not multiply. Switch off one of the two: docs/http.md says how.
 	OnOuterRetry func(client string, req *http.Request)
 
-	checked  sync.Once
-	unusable error // of Policy
+	checked sync.Once
+	invalid error // what Policy.Validate reports
 
 	hosts PerHost  // what is known about each host, and its Budget if there is no other
 	outer sync.Map // kinds of clients passed to OnOuterRetry
@@ -211,9 +210,9 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			c.abandon()
 		}
 	}()
-	t.checked.Do(func() { t.unusable = unusable.Check(t.Policy) })
-	if t.unusable != nil {
-		return nil, t.unusable
+	t.checked.Do(func() { t.invalid = t.Policy.Validate() })
+	if t.invalid != nil {
+		return nil, t.invalid
 	}
 	err := retry.Do(c, c.policy, c.attempt)
 	returned = true

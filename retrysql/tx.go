@@ -8,7 +8,6 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/internal/errfacts"
-	"github.com/gobackoff/retry/internal/unusable"
 )
 
 // A Beginner begins transactions, as [*sql.DB] and [*sql.Conn] do.
@@ -73,7 +72,7 @@ func InTxFunc[T any](ctx context.Context, p retry.Policy, begin func(context.Con
 		// Permanent; otherwise the outer transaction would run again.
 		return retry.Permanent(fmt.Errorf("%w transaction: it is inside another one, which may run again or roll back", retry.ErrInvalid))
 	}
-	if err := unusable.Check(p); err != nil {
+	if err := p.Validate(); err != nil {
 		return err
 	}
 	next := p
