@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/internal/nearest"
 )
 
 // faults are the mistakes in a text or a mapping.
@@ -59,5 +58,5 @@ func unknown(kind, name string, known []string, others ...string) string {
 // closest returns the known name that a misspelled one stands for, or "". All known names
 // are in lower case, except perhaps those of presets.
 func closest(name string, known []string) string {
-	return nearest.Name(strings.ToLower(name), known)
+	return nearest(strings.ToLower(name), known)
 }

@@ -20,7 +20,7 @@ import (
 
 	"github.com/gobackoff/retry/cmd/backofflab/internal/report"
 	"github.com/gobackoff/retry/cmd/backofflab/lab"
-	"github.com/gobackoff/retry/internal/nearest"
+	"github.com/gobackoff/retry/cmd/internal/nearest"
 )
 
 type environment struct {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
-	"github.com/gobackoff/retry/internal/nearest"
+	"github.com/gobackoff/retry/cmd/internal/nearest"
 	"github.com/gobackoff/retry/retryconfig"
 )
 

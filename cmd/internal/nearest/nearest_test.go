@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/gobackoff/retry/internal/nearest"
+	"github.com/gobackoff/retry/cmd/internal/nearest"
 	"github.com/gobackoff/retry/internal/test/linear"
 )
 
