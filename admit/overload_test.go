@@ -1,8 +1,10 @@
 package admit
 
 import (
+	"context"
 	"flag"
 	"net/http"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,6 +26,15 @@ func constant(d time.Duration) func(time.Duration) time.Duration {
 	return func(time.Duration) time.Duration { return d }
 }
 
+// announce sends the time that is left in a header.
+func announce(name string) func(context.Context, http.Header) {
+	return func(ctx context.Context, header http.Header) {
+		if deadline, ok := ctx.Deadline(); ok && name != "" {
+			header.Set(name, strconv.FormatInt(time.Until(deadline).Milliseconds(), 10))
+		}
+	}
+}
+
 // run puts load on a server behind a gate. The clients are those of retryhttp.
 func run(t *testing.T, l overload.Load, gate *Gate, budgets *retryhttp.PerHost) (out overload.Outcome) {
 	t.Helper()
@@ -32,7 +43,7 @@ func run(t *testing.T, l overload.Load, gate *Gate, budgets *retryhttp.PerHost) 
 	}
 	l.Client = func(base http.RoundTripper, l overload.Load) *http.Client {
 		return &http.Client{Transport: &retryhttp.Transport{
-			Base: base, PerHost: budgets, TimeoutHeader: l.Announce, Policy: retry.Policy{MaxAttempts: 4, AttemptTimeout: l.Timeout},
+			Base: base, PerHost: budgets, Prepare: announce(l.Announce), Policy: retry.Policy{MaxAttempts: 4, AttemptTimeout: l.Timeout},
 		}}
 	}
 	l.Real = *inReal

@@ -29,7 +29,7 @@ func BenchmarkSuccess(b *testing.B) {
 		{"Transport", &retryhttp.Transport{Base: base}},
 		{"Transport,PerHost", &retryhttp.Transport{Base: base, PerHost: &retryhttp.PerHost{}}},
 		{"Transport,PerScope", &retryhttp.Transport{Base: base, PerScope: &retryhttp.PerScope{}}},
-		{"Transport,AttemptHeader", &retryhttp.Transport{Base: base, AttemptHeader: "Attempt"}},
+		{"Transport,Prepare", &retryhttp.Transport{Base: base, Prepare: numbered}},
 		{"Transport,Budget", &retryhttp.Transport{Base: base, Policy: retry.Policy{Budget: &retry.TokenBudget{}}}},
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -195,20 +194,17 @@ func (c *call) prepare(ctx context.Context, again bool) error {
 	return nil
 }
 
-// setHeaders adds the Transport's headers. Signers in a Base change headers in place.
+// setHeaders makes headers of the attempt's own. Signers in a Base change headers in place.
 func (c *call) setHeaders(x *exchange) {
-	number, timeout := c.transport.AttemptHeader, c.transport.TimeoutHeader
-	if c.direct != nil && number == "" && timeout == "" {
+	prepare := c.transport.Prepare
+	if c.direct != nil && prepare == nil {
 		return
 	}
 	if x.request.Header = c.request.Header.Clone(); x.request.Header == nil {
 		x.request.Header = http.Header{}
 	}
-	if number != "" {
-		x.request.Header.Set(number, strconv.Itoa(x.number))
-	}
-	if deadline, ok := x.Context.Deadline(); ok && timeout != "" {
-		x.request.Header.Set(timeout, strconv.FormatInt(max(0, time.Until(deadline).Milliseconds()), 10))
+	if prepare != nil {
+		prepare(x, x.request.Header)
 	}
 }
 

@@ -489,7 +489,7 @@ func TestRequestIsKept(t *testing.T) {
 	req := request(t, "PUT", "content")
 	req.Header.Set("A", "b")
 	kept, original := *req, req.Header.Clone()
-	transport := retryhttp.Transport{Base: base, Policy: quick(), AttemptHeader: "attempt"}
+	transport := retryhttp.Transport{Base: base, Policy: quick(), Prepare: numbered}
 	resp, err := transport.RoundTrip(req)
 	require.NoError(t, err)
 

@@ -11,6 +11,7 @@ import (
 	"net/http/httptrace"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -123,12 +124,14 @@ func (printAttempt) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // The number of the attempt is in the context of each outgoing request and of the
-// response's Request. AttemptHeader also sends it to the server.
+// response's Request. Prepare also sends it to the server.
 func ExampleAttemptNumber() {
 	server := flaky(503, 503)
 	defer server.Close()
 
-	client := &http.Client{Transport: &retryhttp.Transport{Base: printAttempt{}, Policy: soon, AttemptHeader: "Attempt"}}
+	client := &http.Client{Transport: &retryhttp.Transport{Base: printAttempt{}, Policy: soon, Prepare: func(ctx context.Context, header http.Header) {
+		header.Set("Attempt", strconv.Itoa(retryhttp.AttemptNumber(ctx)))
+	}}}
 	resp, err := client.Get(server.URL)
 	show(resp, err)
 	fmt.Println("it took", retryhttp.AttemptNumber(resp.Request.Context()))

@@ -440,7 +440,7 @@ var refusals = []struct {
 	{"unknown scheme", func(req *watchedRequest, _ *retryhttp.Transport) { req.URL.Scheme = "gopher" }, nil, 0},
 	{"no host", func(req *watchedRequest, _ *retryhttp.Transport) { req.URL.Host = "" }, nil, 0},
 	{"no URL", func(req *watchedRequest, _ *retryhttp.Transport) { req.URL = nil }, nil, 0},
-	{"no headers", func(req *watchedRequest, tr *retryhttp.Transport) { req.Header, tr.AttemptHeader = nil, "" }, nil, 0},
+	{"no headers", func(req *watchedRequest, tr *retryhttp.Transport) { req.Header, tr.Prepare = nil, nil }, nil, 0},
 	{"invalid method", func(req *watchedRequest, _ *retryhttp.Transport) { req.Method = "P U T" }, nil, 0},
 }
 

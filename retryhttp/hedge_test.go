@@ -365,7 +365,7 @@ func TestHedgeRetry(t *testing.T) {
 				infos = append(infos, info)
 			},
 		}}
-		h.transport.AttemptHeader = "Attempt"
+		h.transport.Prepare = numbered
 		var attempts []string
 		h.handle = func(n int, w http.ResponseWriter, r *http.Request) {
 			h.mu.Lock()

@@ -146,7 +146,7 @@ func newServer(t *testing.T, protocol string, script ...step) *server {
 }
 
 func (s *server) transport() *retryhttp.Transport {
-	transport := &retryhttp.Transport{Base: s.base, AttemptHeader: attemptHeader, Policy: retry.Policy{Backoff: retry.NoDelay{}}}
+	transport := &retryhttp.Transport{Base: s.base, Prepare: numbered, Policy: retry.Policy{Backoff: retry.NoDelay{}}}
 	s.t.Cleanup(transport.CloseIdleConnections)
 	return transport
 }
@@ -513,3 +513,8 @@ var (
 type failingReader struct{ err error }
 
 func (r failingReader) Read([]byte) (int, error) { return 0, r.err }
+
+// numbered sends the number of the attempt.
+func numbered(ctx context.Context, header http.Header) {
+	header.Set(attemptHeader, strconv.Itoa(retryhttp.AttemptNumber(ctx)))
+}

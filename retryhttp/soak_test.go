@@ -116,7 +116,7 @@ func newSoakRun(t *testing.T, requests int, http2 bool) *soakRun {
 		// Without a limit, all requests in flight would dial when a connection ends.
 		base.MaxConnsPerHost = 4
 	}
-	r.transport = &retryhttp.Transport{Base: base, AttemptHeader: "Attempt", Policy: retry.Policy{
+	r.transport = &retryhttp.Transport{Base: base, Prepare: numbered, Policy: retry.Policy{
 		MaxAttempts:    soakAttempts,
 		AttemptTimeout: soakTimeout,
 		Backoff:        retry.Constant(time.Millisecond),

@@ -116,14 +116,9 @@ type Transport struct {
 	// means no limit.
 	MaxRead int64
 
-	// AttemptHeader is the name of a header with the number of the attempt, 1 for the
-	// first. If "", no header is sent.
-	AttemptHeader string
-
-	// TimeoutHeader is the name of a header with the milliseconds until the deadline of the
-	// attempt, such as X-Envoy-Expected-Rq-Timeout-Ms, so that a server need not begin what
-	// it cannot finish in time. If "" or without a deadline, no header is sent.
-	TimeoutHeader string
+	// Prepare, if not nil, may change the headers of each attempt, whose number
+	// [AttemptNumber] finds in ctx, and whose deadline is that of ctx.
+	Prepare func(ctx context.Context, header http.Header)
 
 	// PerHost replaces the Policy's Budget with a separate Budget for each host. If
 	// both are nil, the Transport uses a PerHost of its own, with a [retry.InvitedBudget]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/cookiejar"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -32,8 +33,8 @@ func TestWithPolicy(t *testing.T) {
 	assert.Len(t, base.requests, 5+3)
 }
 
-// TestTimeoutHeader: the header holds what is left of the earlier of two deadlines.
-func TestTimeoutHeader(t *testing.T) {
+// TestPrepare: the context has the earlier of two deadlines.
+func TestPrepare(t *testing.T) {
 	for _, tt := range []struct {
 		attempt, call time.Duration
 		want          []string
@@ -45,7 +46,7 @@ func TestTimeoutHeader(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			base := &script{replies: []reply{{status: 200}}}
-			transport := &retryhttp.Transport{Base: base, TimeoutHeader: "Time-Left", Policy: retry.Policy{AttemptTimeout: tt.attempt}}
+			transport := &retryhttp.Transport{Base: base, Prepare: announce, Policy: retry.Policy{AttemptTimeout: tt.attempt}}
 			req := request(t, "GET", "")
 			if tt.call > 0 {
 				ctx, cancel := context.WithTimeout(t.Context(), tt.call)
@@ -61,12 +62,18 @@ func TestTimeoutHeader(t *testing.T) {
 	}
 }
 
+func announce(ctx context.Context, header http.Header) {
+	if deadline, ok := ctx.Deadline(); ok {
+		header.Set("Time-Left", strconv.FormatInt(time.Until(deadline).Milliseconds(), 10))
+	}
+}
+
 func TestWithoutRetry(t *testing.T) {
 	base := &script{replies: []reply{{status: 429}}}
 	p := quick()
 	p.AttemptTimeout = time.Hour
 	p.OnAttempt = func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) { panic("observed") }
-	transport := &retryhttp.Transport{Base: base, Policy: p, AttemptHeader: "Attempt", MaxBuffer: 100}
+	transport := &retryhttp.Transport{Base: base, Policy: p, Prepare: numbered, MaxBuffer: 100}
 	req := request(t, "PUT", "content")
 	req = req.WithContext(retryhttp.WithoutRetry(req.Context()))
 	resp, err := transport.RoundTrip(req)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -107,7 +108,9 @@ func TestTracedAbove(t *testing.T) {
 	recorder, options := traced()
 	policy, attempts := counted()
 	client := &http.Client{Transport: otelhttp.NewTransport(
-		&retryhttp.Transport{Base: newBase(t), Policy: policy, AttemptHeader: "Attempt"}, options...)}
+		&retryhttp.Transport{Base: newBase(t), Policy: policy, Prepare: func(ctx context.Context, header http.Header) {
+			header.Set("Attempt", strconv.Itoa(retryhttp.AttemptNumber(ctx)))
+		}}, options...)}
 	resp, err := putBody(t.Context(), t, client, server.url)
 	require.NoError(t, err)
 	assert.Empty(t, recorder.Ended(), "the response is not closed")
