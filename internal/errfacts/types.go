@@ -342,7 +342,8 @@ func (f *Facts) readType(err error, info *typeInfo) Kind {
 			f.Verdict = No
 		}
 	case textual:
-		c, _ := ofText(TextOf(err))
+		text, _ := Guarded(err.Error)
+		c, _ := ofText(text)
 		f.Fallback = max(f.Fallback, c)
 	case cancellation:
 		f.cancel()

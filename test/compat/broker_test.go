@@ -52,7 +52,7 @@ func franzFaults(*testing.T) []fault {
 		{name: "10 MESSAGE_TOO_LARGE", err: kerr.MessageTooLarge, class: permanent},
 		{name: "29 TOPIC_AUTHORIZATION_FAILED", err: kerr.TopicAuthorizationFailed, class: permanent},
 		{name: "90 PRODUCER_FENCED", err: kerr.ProducerFenced, class: permanent},
-		{name: "`kgo.ErrMaxBuffered`", err: kgo.ErrMaxBuffered, class: throttled, known: true},
+		{name: "`kgo.ErrMaxBuffered`", err: kgo.ErrMaxBuffered, class: throttled, unknown: true},
 	}
 }
 
@@ -88,7 +88,7 @@ func goAMQPFaults(*testing.T) []fault {
 
 func natsFaults(*testing.T) []fault {
 	return []fault{
-		{name: "`ErrTimeout`", err: nats.ErrTimeout, class: timeout, known: true},
+		{name: "`ErrTimeout`", err: nats.ErrTimeout, class: timeout, unknown: true},
 		{name: "`ErrNoResponders`", err: nats.ErrNoResponders, class: unknown},
 		{name: "`ErrNoServers`", err: nats.ErrNoServers, class: unknown},
 		{name: "`ErrAuthorization`", err: nats.ErrAuthorization, class: permanent},
@@ -123,10 +123,10 @@ func coderClosed(code int) error { return coder.CloseError{Code: coder.StatusCod
 
 func nsqFaults(*testing.T) []fault {
 	return []fault{
-		{name: "E_BAD_TOPIC", err: nsq.ErrProtocol{Reason: "E_BAD_TOPIC PUB topic name \"x y\" is not valid"}, class: permanent, known: true},
-		{name: "E_UNAUTHORIZED", err: nsq.ErrProtocol{Reason: "E_UNAUTHORIZED AUTH failed for PUB"}, class: permanent, known: true},
-		{name: "E_PUB_FAILED", err: nsq.ErrProtocol{Reason: "E_PUB_FAILED PUB failed exiting"}, class: transient, known: true},
-		{name: "`ErrIdentify`", err: nsq.ErrIdentify{Reason: "E_BAD_BODY"}, class: permanent, known: true},
+		{name: "E_BAD_TOPIC", err: nsq.ErrProtocol{Reason: "E_BAD_TOPIC PUB topic name \"x y\" is not valid"}, class: permanent, unknown: true},
+		{name: "E_UNAUTHORIZED", err: nsq.ErrProtocol{Reason: "E_UNAUTHORIZED AUTH failed for PUB"}, class: permanent, unknown: true},
+		{name: "E_PUB_FAILED", err: nsq.ErrProtocol{Reason: "E_PUB_FAILED PUB failed exiting"}, class: transient, unknown: true},
+		{name: "`ErrIdentify`", err: nsq.ErrIdentify{Reason: "E_BAD_BODY"}, class: permanent, unknown: true},
 		{name: "`ErrNotConnected`", err: nsq.ErrNotConnected, class: unknown},
 	}
 }
@@ -134,9 +134,9 @@ func nsqFaults(*testing.T) []fault {
 func mqttFaults(*testing.T) []fault {
 	connack := func(code byte) error { return &autopaho.ConnackError{ReasonCode: code} }
 	return []fault{
-		{name: "CONNACK 135, not authorized", err: connack(135), class: permanent, known: true},
+		{name: "CONNACK 135, not authorized", err: connack(135), class: permanent, unknown: true},
 		{name: "CONNACK 136, unavailable", err: connack(136), class: unknown},
-		{name: "CONNACK 151, quota exceeded", err: connack(151), class: throttled, known: true},
-		{name: "`ErrNetworkErrorAfterStored`", err: paho.ErrNetworkErrorAfterStored, class: transient, unrepeatable: true, known: true},
+		{name: "CONNACK 151, quota exceeded", err: connack(151), class: throttled, unknown: true},
+		{name: "`ErrNetworkErrorAfterStored`", err: paho.ErrNetworkErrorAfterStored, class: transient, unrepeatable: true, unknown: true},
 	}
 }

@@ -210,7 +210,7 @@ func containerdFaults(*testing.T) []fault {
 		{name: "`ErrPermissionDenied`", err: errdefs.ErrPermissionDenied, class: permanent},
 		{name: "`ErrUnauthenticated`", err: errdefs.ErrUnauthenticated, class: permanent},
 		{name: "`ErrNotImplemented`", err: errdefs.ErrNotImplemented, class: permanent},
-		{name: "`ErrUnavailable`", err: errdefs.ErrUnavailable, class: transient, known: true},
+		{name: "`ErrUnavailable`", err: errdefs.ErrUnavailable, class: transient, unknown: true},
 		{name: "`ErrResourceExhausted`", err: errdefs.ErrResourceExhausted, class: throttled},
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/known"
 )
 
 var update = flag.Bool("update", false, "rewrite the tables of docs/errors.md")
@@ -28,7 +27,7 @@ type fault struct {
 	class        retry.Class
 	unrepeatable bool
 	hint         time.Duration
-	known        bool // it has this class with a known.Classifier only
+	unknown      bool // no rule knows it, so it is retried
 }
 
 const (
@@ -128,20 +127,18 @@ var libraries = []struct {
 // TestErrors: the libraries' errors are classified as expected, and docs/errors.md lists
 // all of them.
 func TestErrors(t *testing.T) {
-	var byDefault, byKnown table
+	var byDefault table
 	errs := 0
 	for _, library := range libraries {
 		faults := library.faults(t)
 		for _, f := range faults {
 			t.Run(library.name+"/"+f.name, func(t *testing.T) { check(t, f) })
 		}
-		byDefault.add(library.name, faults, false)
-		byKnown.add(library.name, faults, true)
+		byDefault.add(library.name, faults)
 		errs += len(faults)
 	}
 	assert.GreaterOrEqual(t, errs, 200)
 	checkPage(t, "errors", byDefault)
-	checkPage(t, "known", byKnown)
 }
 
 // check checks the classification of f's error and of errors that wrap it.
@@ -153,10 +150,8 @@ func check(t *testing.T, f fault) {
 		if f.class == unknown {
 			want.Class = transient
 		}
-		assert.Equal(t, want, retry.Policy{Classifier: known.Classifier{}}.Classify(err), "%T: %v", f.err, f.err)
-		assert.Equal(t, alone, known.Classifier{}.Classify(err), "%T: %v", f.err, f.err)
 		byDefault := retry.DefaultClassifier{}.Classify(err)
-		if f.known {
+		if f.unknown {
 			assert.NotEqual(t, alone, byDefault, "%T: %v", f.err, f.err)
 			assert.NotEqual(t, permanent, byDefault.Class, "%T: %v", f.err, f.err)
 			continue
@@ -182,14 +177,13 @@ func sorted(faults []fault) []fault {
 // A table has a row for each library, or for several whose errors are the same.
 type table struct{ names, errors []string }
 
-// add adds a library with its faults that have their class with a known.Classifier only, or
-// with the others. What no rule knows, and what has the class of its HTTP status, is left out.
-func (tab *table) add(library string, faults []fault, known bool) {
+// add adds a library with its faults. What no rule knows, and what has the class of its HTTP status, is left out.
+func (tab *table) add(library string, faults []fault) {
 	var columns [3][]string
 	for _, f := range faults {
 		column, name := 0, f.name
 		switch {
-		case f.known != known, !known && f.class == classOfStatus(f.name):
+		case f.unknown, f.class == classOfStatus(f.name):
 			continue
 		case f.unrepeatable:
 			column, name = 2, name+" (unrepeatable)"

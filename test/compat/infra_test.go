@@ -27,9 +27,9 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// namedStatuses returns the errors of a client for the most common statuses. known says that
-// only package known finds them.
-func namedStatuses(t *testing.T, known bool, call func(url string) error) []fault {
+// namedStatuses returns the errors of a client for the most common statuses. unseen says that
+// no rule finds them.
+func namedStatuses(t *testing.T, unseen bool, call func(url string) error) []fault {
 	t.Helper()
 	var faults []fault
 	for _, f := range []struct {
@@ -37,7 +37,7 @@ func namedStatuses(t *testing.T, known bool, call func(url string) error) []faul
 		class  retry.Class
 	}{{401, permanent}, {404, permanent}, {429, throttled}, {503, transient}} {
 		faults = append(faults, fault{
-			name: http.StatusText(f.status), err: call(respond(t, f.status, `{"message":"no"}`)), class: f.class, known: known,
+			name: http.StatusText(f.status), err: call(respond(t, f.status, `{"message":"no"}`)), class: f.class, unknown: unseen,
 		})
 	}
 	return faults
@@ -54,13 +54,13 @@ func hcloudFaults(t *testing.T) []fault {
 		{name: "not_found", err: remove(404, "not_found"), class: permanent},
 		{name: "unauthorized", err: remove(401, "unauthorized"), class: permanent},
 		{name: "invalid_input", err: remove(422, "invalid_input"), class: permanent},
-		{name: "uniqueness_error", err: remove(409, "uniqueness_error"), class: permanent, known: true},
-		{name: "protected", err: remove(403, "protected"), class: permanent, known: true},
-		{name: "resource_limit_exceeded", err: remove(403, "resource_limit_exceeded"), class: permanent, known: true},
+		{name: "uniqueness_error", err: remove(409, "uniqueness_error"), class: permanent, unknown: true},
+		{name: "protected", err: remove(403, "protected"), class: permanent, unknown: true},
+		{name: "resource_limit_exceeded", err: remove(403, "resource_limit_exceeded"), class: permanent, unknown: true},
 		{name: "rate_limit_exceeded", err: remove(429, "rate_limit_exceeded"), class: throttled},
 		{name: "conflict", err: remove(409, "conflict"), class: transient},
 		{name: "locked", err: remove(423, "locked"), class: transient},
-		{name: "resource_unavailable", err: remove(412, "resource_unavailable"), class: transient, known: true},
+		{name: "resource_unavailable", err: remove(412, "resource_unavailable"), class: transient, unknown: true},
 	}
 }
 
@@ -72,10 +72,10 @@ func scalewayFaults(t *testing.T) []fault {
 		return err
 	}
 	return []fault{
-		{name: "not_found", err: get(404, "not_found"), class: permanent, known: true},
-		{name: "quotas_exceeded", err: get(403, "quotas_exceeded"), class: permanent, known: true},
-		{name: "permissions_denied", err: get(403, "permissions_denied"), class: permanent, known: true},
-		{name: "denied_authentication", err: get(401, "denied_authentication"), class: permanent, known: true},
+		{name: "not_found", err: get(404, "not_found"), class: permanent, unknown: true},
+		{name: "quotas_exceeded", err: get(403, "quotas_exceeded"), class: permanent, unknown: true},
+		{name: "permissions_denied", err: get(403, "permissions_denied"), class: permanent, unknown: true},
+		{name: "denied_authentication", err: get(401, "denied_authentication"), class: permanent, unknown: true},
 		{name: "transient_state", err: get(409, "transient_state"), class: unknown},
 		{name: "out_of_stock", err: get(500, "out_of_stock"), class: unknown},
 		{name: "429", err: get(429, "too_many_requests"), class: throttled},
@@ -89,8 +89,8 @@ func openStackFaults(t *testing.T) []fault {
 		return err
 	})
 	return append(faults,
-		fault{name: "`ErrResourceNotFound`", err: gophercloud.ErrResourceNotFound{Name: "x", ResourceType: "flavor"}, class: permanent, known: true},
-		fault{name: "`ErrMissingPassword`", err: gophercloud.ErrMissingPassword{}, class: permanent, known: true})
+		fault{name: "`ErrResourceNotFound`", err: gophercloud.ErrResourceNotFound{Name: "x", ResourceType: "flavor"}, class: permanent, unknown: true},
+		fault{name: "`ErrMissingPassword`", err: gophercloud.ErrMissingPassword{}, class: permanent, unknown: true})
 }
 
 func dnsimpleFaults(t *testing.T) []fault {
@@ -110,7 +110,7 @@ func lineFaults(t *testing.T) []fault {
 		return err
 	}
 	return []fault{
-		{name: "429", err: get(429), class: throttled, known: true},
+		{name: "429", err: get(429), class: throttled, unknown: true},
 		{name: "404", err: get(404), class: unknown},
 	}
 }
@@ -128,8 +128,8 @@ func ossFaults(t *testing.T) []fault {
 		{name: "NoSuchKey", err: get(404, "NoSuchKey"), class: permanent},
 		{name: "AccessDenied", err: get(403, "AccessDenied"), class: permanent},
 		{name: "InternalError", err: get(500, "InternalError"), class: transient},
-		{name: "`UnexpectedStatusCodeError` 404", err: oss.CheckRespCode(404, []int{200}), class: permanent, known: true},
-		{name: "`UnexpectedStatusCodeError` 502", err: oss.CheckRespCode(502, []int{200}), class: transient, known: true},
+		{name: "`UnexpectedStatusCodeError` 404", err: oss.CheckRespCode(404, []int{200}), class: permanent, unknown: true},
+		{name: "`UnexpectedStatusCodeError` 502", err: oss.CheckRespCode(502, []int{200}), class: transient, unknown: true},
 	}
 }
 
@@ -152,11 +152,11 @@ func dockerFaults(t *testing.T) []fault {
 		return err
 	}
 	return []fault{
-		{name: "400", err: inspect(400), class: permanent, known: true},
-		{name: "401", err: inspect(401), class: permanent, known: true},
-		{name: "404", err: inspect(404), class: permanent, known: true},
-		{name: "409", err: inspect(409), class: permanent, known: true},
-		{name: "500", err: inspect(500), class: transient, known: true},
+		{name: "400", err: inspect(400), class: permanent, unknown: true},
+		{name: "401", err: inspect(401), class: permanent, unknown: true},
+		{name: "404", err: inspect(404), class: permanent, unknown: true},
+		{name: "409", err: inspect(409), class: permanent, unknown: true},
+		{name: "500", err: inspect(500), class: transient, unknown: true},
 	}
 }
 
@@ -168,30 +168,30 @@ func prometheusFaults(t *testing.T) []fault {
 		return err
 	}
 	return []fault{
-		{name: "bad_data", err: query(400, `{"status":"error","errorType":"bad_data","error":"no"}`), class: permanent, known: true},
-		{name: "execution", err: query(422, `{"status":"error","errorType":"execution","error":"no"}`), class: permanent, known: true},
-		{name: "401", err: query(401, ""), class: permanent, known: true},
-		{name: "429", err: query(429, ""), class: throttled, known: true},
-		{name: "503", err: query(503, ""), class: transient, known: true},
+		{name: "bad_data", err: query(400, `{"status":"error","errorType":"bad_data","error":"no"}`), class: permanent, unknown: true},
+		{name: "execution", err: query(422, `{"status":"error","errorType":"execution","error":"no"}`), class: permanent, unknown: true},
+		{name: "401", err: query(401, ""), class: permanent, unknown: true},
+		{name: "429", err: query(429, ""), class: throttled, unknown: true},
+		{name: "503", err: query(503, ""), class: transient, unknown: true},
 	}
 }
 
 func jujuFaults(*testing.T) []fault {
 	return []fault{
-		{name: "`NotFoundf`", err: errors.NotFoundf("model"), class: permanent, known: true},
-		{name: "`NotValidf`", err: errors.NotValidf("name"), class: permanent, known: true},
-		{name: "`NewForbidden`", err: errors.NewForbidden(nil, "no"), class: permanent, known: true},
-		{name: "`Timeoutf`", err: errors.Timeoutf("waiting"), class: timeout, known: true},
+		{name: "`NotFoundf`", err: errors.NotFoundf("model"), class: permanent, unknown: true},
+		{name: "`NotValidf`", err: errors.NotValidf("name"), class: permanent, unknown: true},
+		{name: "`NewForbidden`", err: errors.NewForbidden(nil, "no"), class: permanent, unknown: true},
+		{name: "`Timeoutf`", err: errors.Timeoutf("waiting"), class: timeout, unknown: true},
 		{name: "`NewNotYetAvailable`", err: errors.NewNotYetAvailable(nil, "later"), class: unknown},
 	}
 }
 
 func traceFaults(*testing.T) []fault {
 	return []fault{
-		{name: "`NotFound`", err: trace.NotFound("no"), class: permanent, known: true},
-		{name: "`AccessDenied`", err: trace.AccessDenied("no"), class: permanent, known: true},
-		{name: "`BadParameter`", err: trace.BadParameter("no"), class: permanent, known: true},
-		{name: "`LimitExceeded`", err: trace.LimitExceeded("no"), class: throttled, known: true},
+		{name: "`NotFound`", err: trace.NotFound("no"), class: permanent, unknown: true},
+		{name: "`AccessDenied`", err: trace.AccessDenied("no"), class: permanent, unknown: true},
+		{name: "`BadParameter`", err: trace.BadParameter("no"), class: permanent, unknown: true},
+		{name: "`LimitExceeded`", err: trace.LimitExceeded("no"), class: throttled, unknown: true},
 		{name: "`ConnectionProblem`", err: trace.ConnectionProblem(nil, "no"), class: unknown},
 		{name: "`CompareFailed`", err: trace.CompareFailed("no"), class: unknown},
 	}
@@ -205,16 +205,16 @@ func postmarkFaults(t *testing.T) []fault {
 		return err
 	}
 	return []fault{
-		{name: "300, invalid email request", err: send(422, `{"ErrorCode":300,"Message":"no"}`), class: permanent, known: true},
-		{name: "406, inactive recipient", err: send(422, `{"ErrorCode":406,"Message":"no"}`), class: permanent, known: true},
+		{name: "300, invalid email request", err: send(422, `{"ErrorCode":300,"Message":"no"}`), class: permanent, unknown: true},
+		{name: "406, inactive recipient", err: send(422, `{"ErrorCode":406,"Message":"no"}`), class: permanent, unknown: true},
 		{name: "100, maintenance", err: send(503, `{"ErrorCode":100,"Message":"no"}`), class: unknown},
 	}
 }
 
 func rollbarFaults(*testing.T) []fault {
 	return []fault{
-		{name: "403", err: rollbar.ErrHTTPError(403), class: permanent, known: true},
-		{name: "503", err: rollbar.ErrHTTPError(503), class: transient, known: true},
+		{name: "403", err: rollbar.ErrHTTPError(403), class: permanent, unknown: true},
+		{name: "503", err: rollbar.ErrHTTPError(503), class: transient, unknown: true},
 		{name: "`ErrBufferFull`", err: rollbar.ErrBufferFull{}, class: unknown},
 	}
 }
@@ -223,17 +223,17 @@ func binanceFaults(*testing.T) []fault {
 	api := func(code int64) error { return &binance.APIError{Code: code, Message: "no"} }
 	return []fault{
 		{name: "-1001, disconnected", err: api(-1001), class: unknown},
-		{name: "-1003, too many requests", err: api(-1003), class: throttled, known: true},
-		{name: "-1007, execution status unknown", err: api(-1007), class: transient, unrepeatable: true, known: true},
-		{name: "-1121, bad symbol", err: api(-1121), class: permanent, known: true},
-		{name: "-2010, new order rejected", err: api(-2010), class: permanent, known: true},
+		{name: "-1003, too many requests", err: api(-1003), class: throttled, unknown: true},
+		{name: "-1007, execution status unknown", err: api(-1007), class: transient, unrepeatable: true, unknown: true},
+		{name: "-1121, bad symbol", err: api(-1121), class: permanent, unknown: true},
+		{name: "-2010, new order rejected", err: api(-2010), class: permanent, unknown: true},
 	}
 }
 
 func featureFaults(*testing.T) []fault {
 	return []fault{
-		{name: "`FLAG_NOT_FOUND`", err: openfeature.NewFlagNotFoundResolutionError("no"), class: permanent, known: true},
-		{name: "`TYPE_MISMATCH`", err: openfeature.NewTypeMismatchResolutionError("no"), class: permanent, known: true},
+		{name: "`FLAG_NOT_FOUND`", err: openfeature.NewFlagNotFoundResolutionError("no"), class: permanent, unknown: true},
+		{name: "`TYPE_MISMATCH`", err: openfeature.NewTypeMismatchResolutionError("no"), class: permanent, unknown: true},
 		{name: "`PROVIDER_NOT_READY`", err: openfeature.NewProviderNotReadyResolutionError("no"), class: unknown},
 	}
 }

@@ -122,7 +122,7 @@ func gocqlFaults(*testing.T) []fault {
 		return err
 	}
 	return []fault{
-		{name: "`MarshalError`", err: marshal(gocql.TypeInt, "x"), class: permanent, known: true},
+		{name: "`MarshalError`", err: marshal(gocql.TypeInt, "x"), class: permanent, unknown: true},
 		{name: "`ErrNoConnections`", err: gocql.ErrNoConnections, class: unknown},
 	}
 }

@@ -19,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/known"
 )
 
 // accepted returns errors that the libraries' own retry code accepts.
@@ -71,7 +70,7 @@ func TestPredicates(t *testing.T) {
 	var permanents []string
 	errs := accepted()
 	for name, err := range errs {
-		for _, c := range []retry.Classifier{retry.DefaultClassifier{}, known.Classifier{}} {
+		for _, c := range []retry.Classifier{retry.DefaultClassifier{}} {
 			v := c.Classify(fmt.Errorf("outer: %w", err))
 			assert.False(t, v.Unrepeatable, name)
 			if v.Class == permanent && !slices.Contains(permanents, name) {

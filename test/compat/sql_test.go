@@ -251,7 +251,7 @@ func ncrucesFaults(t *testing.T) []fault {
 
 func migrateFaults(*testing.T) []fault {
 	return []fault{
-		{name: "`ErrDirty`", err: migrate.ErrDirty{Version: 3}, class: permanent, known: true},
-		{name: "`ErrShortLimit`", err: migrate.ErrShortLimit{Short: 1}, class: permanent, known: true},
+		{name: "`ErrDirty`", err: migrate.ErrDirty{Version: 3}, class: permanent, unknown: true},
+		{name: "`ErrShortLimit`", err: migrate.ErrShortLimit{Short: 1}, class: permanent, unknown: true},
 	}
 }

@@ -143,7 +143,7 @@ func neo4jFaults(*testing.T) []fault {
 		{name: "ClientError.Security.Unauthorized", err: code("Neo.ClientError.Security.Unauthorized"), class: permanent},
 		{name: "ClientError.Schema.ConstraintValidationFailed", err: code("Neo.ClientError.Schema.ConstraintValidationFailed"), class: permanent},
 		{name: "DatabaseError.General.UnknownError", err: code("Neo.DatabaseError.General.UnknownError"), class: permanent},
-		{name: "`ConnectivityError`", err: &neo4j.ConnectivityError{Inner: io.EOF}, class: transient, known: true},
+		{name: "`ConnectivityError`", err: &neo4j.ConnectivityError{Inner: io.EOF}, class: transient, unknown: true},
 	}
 }
 
@@ -180,12 +180,12 @@ func raftFaults(*testing.T) []fault {
 
 func lockFaults(*testing.T) []fault {
 	return []fault{
-		{name: "`redislock.ErrNotObtained`", err: redislock.ErrNotObtained, class: transient, known: true},
-		{name: "`redislock.ErrLockNotHeld`", err: redislock.ErrLockNotHeld, class: permanent, known: true},
-		{name: "`redsync.ErrFailed`", err: redsync.ErrFailed, class: transient, known: true},
-		{name: "`redsync.ErrTaken`", err: &redsync.ErrTaken{Nodes: []int{0}}, class: transient, known: true},
-		{name: "`redsync.ErrExtendFailed`", err: redsync.ErrExtendFailed, class: permanent, known: true},
-		{name: "`redsync.ErrLockAlreadyExpired`", err: redsync.ErrLockAlreadyExpired, class: permanent, known: true},
+		{name: "`redislock.ErrNotObtained`", err: redislock.ErrNotObtained, class: transient, unknown: true},
+		{name: "`redislock.ErrLockNotHeld`", err: redislock.ErrLockNotHeld, class: permanent, unknown: true},
+		{name: "`redsync.ErrFailed`", err: redsync.ErrFailed, class: transient, unknown: true},
+		{name: "`redsync.ErrTaken`", err: &redsync.ErrTaken{Nodes: []int{0}}, class: transient, unknown: true},
+		{name: "`redsync.ErrExtendFailed`", err: redsync.ErrExtendFailed, class: permanent, unknown: true},
+		{name: "`redsync.ErrLockAlreadyExpired`", err: redsync.ErrLockAlreadyExpired, class: permanent, unknown: true},
 	}
 }
 
@@ -199,7 +199,7 @@ func levelFaults(t *testing.T) []fault {
 	_, closed := db.Get([]byte("key"), nil)
 	return []fault{
 		{name: "`leveldb.ErrNotFound`", err: missing, class: permanent},
-		{name: "`leveldb.ErrReadOnly`", err: readOnly, class: permanent, known: true},
-		{name: "`leveldb.ErrClosed`", err: closed, class: permanent, known: true},
+		{name: "`leveldb.ErrReadOnly`", err: readOnly, class: permanent, unknown: true},
+		{name: "`leveldb.ErrClosed`", err: closed, class: permanent, unknown: true},
 	}
 }

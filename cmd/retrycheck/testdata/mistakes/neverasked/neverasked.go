@@ -4,12 +4,11 @@ import (
 	"errors"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/known"
 )
 
 var errBusy = errors.New("busy")
 
 var policy = retry.Policy{Classifier: retry.FirstOf(
 	retry.OnlyIf(func(err error) bool { return errors.Is(err, errBusy) }), // mistake
-	known.Classifier{},
+	retry.DefaultClassifier{},
 )}
