@@ -19,8 +19,7 @@
 //
 // Only [FromEnv] reads the environment (AWS_RETRY_MODE and AWS_MAX_ATTEMPTS).
 //
-// Package retryconfig/aws makes the presets available in configuration files and flags, as
-// in
+// Package retryconfig reads the presets from configuration files and flags, as in
 //
 //	aws-standard-2026 service=dynamodb attempts=6
 //
