@@ -679,9 +679,9 @@ func TestDowngradedServer(t *testing.T) {
 			t.Cleanup(secured.Close)
 			addresses := []string{strings.TrimPrefix(old.url, "https://"), secured.Listener.Addr().String()}
 			base := &http.Transport{ForceAttemptHTTP2: true}
+			var dials atomic.Int64 // net/http dials in goroutines of its own
 			base.DialTLSContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
-				address := addresses[0]
-				addresses = addresses[len(addresses)-1:]
+				address := addresses[min(dials.Add(1)-1, 1)]
 				return (&tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2", "http/1.1"}}}).DialContext(ctx, network, address)
 			}
 			transport := &retryhttp.Transport{Base: base, Policy: quick()}
