@@ -38,7 +38,7 @@ import (
 // name. It does not retry a failed handshake whose error lacks that method.
 type Classifier struct {
 	Preset  Preset // whose rules apply
-	Service string // adds the rules of one service, named as for [Preset.Policy]; "": none
+	Service string // adds the rules of one service, named as for [Preset.Policy]; a service without such rules, or "": none
 
 	// RenewsCredentials states that the operation renews expired credentials, as
 	// JavaScript v2 does. JavaScriptV2 then retries the codes RequestExpired and
@@ -80,15 +80,11 @@ func (c Classifier) class(err error) retry.Class {
 	return standardClass(c, &f)
 }
 
-// Validate reports a Preset that is not one of the constants, and a Service that no SDK
-// has rules for.
+// Validate reports a Preset that is not one of the constants.
 func (c Classifier) Validate() error {
 	var faults []string
 	if int(c.Preset) >= len(presets) {
 		faults = append(faults, fmt.Sprintf("%v is not a preset", c.Preset))
-	}
-	if key := serviceKey(c.Service); key != "" && !slices.Contains(services, key) || key == "" && c.Service != "" {
-		faults = append(faults, fmt.Sprintf("no SDK has rules for a service %q; \"\" is for all services but %s", c.Service, strings.Join(services, ", ")))
 	}
 	return invalid("classifier", faults)
 }
@@ -102,18 +98,23 @@ func invalid(what string, faults []string) error {
 
 // services are the services for which an SDK has rules of its own.
 var services = []string{
-	"cloudsearch", "dynamodb", "dynamodbstreams", "ec2", "glacier", "kinesis", "organizations", "rdsdata", "route53", "s3", "sqs", "sts",
+	"cloudsearch", DynamoDB, DynamoDBStreams, "ec2", "glacier", "kinesis", "organizations", "rdsdata", "route53", "s3", "sqs", "sts",
 }
 
-// serviceKey returns a service's name in the AWS CLI, or its ID in an SDK, in lower case and
-// without spaces and hyphens.
+// serviceKey returns a service's name in lower case and without spaces and hyphens, so that
+// its name in the AWS CLI and its ID in an SDK are the same; "" for a service without rules
+// of its own.
 func serviceKey(name string) string {
-	return strings.ToLower(strings.Map(func(r rune) rune {
+	key := strings.ToLower(strings.Map(func(r rune) rune {
 		if r == ' ' || r == '-' {
 			return -1
 		}
 		return r
 	}, name))
+	if !slices.Contains(services, key) {
+		return ""
+	}
+	return key
 }
 
 // standardClass applies the rules that most standard modes share.

@@ -28,11 +28,25 @@ func TestServiceName(t *testing.T) {
 	assert.Equal(t, 4, awspreset.Standard2026.Policy("DynamoDB").MaxAttempts)
 	conflict := awspreset.Classifier{Preset: awspreset.Standard2026, Service: "DynamoDB"}.Classify(codedError{"ReplicatedWriteConflictException"})
 	assert.Equal(t, retry.ClassTransient, conflict.Class)
-	for _, service := range []string{"dynamo", "lambda", " ", "-", "a=b", "s3(", "Ä"} {
-		for _, p := range []retry.Policy{awspreset.Standard2026.Policy(service), {Classifier: awspreset.Classifier{Service: service}}} {
-			err := p.Validate()
-			require.ErrorIs(t, err, retry.ErrInvalid)
-			assert.ErrorContains(t, err, "no SDK has rules for a service ")
+}
+
+// TestEveryService: each preset accepts each name, and a service without rules of its own has
+// the general ones.
+func TestEveryService(t *testing.T) {
+	for preset := range awspreset.All() {
+		general := preset.Policy("")
+		for _, service := range []string{
+			"lambda", "SNS", "Secrets Manager", "secrets-manager", "sfn", "bedrock-runtime", "dynamo", " ", "-", "a=b", "s3(", "Ä",
+		} {
+			p := preset.Policy(service)
+			require.NoError(t, p.Validate(), service)
+			assert.Equal(t, general.Classifier, p.Classifier, service)
+			assert.Equal(t, general.Backoff, p.Backoff, service)
+			assert.Equal(t, general.MaxAttempts, p.MaxAttempts, service)
+
+			byHand := awspreset.Classifier{Preset: preset, Service: service}
+			require.NoError(t, byHand.Validate(), service)
+			assert.Equal(t, retry.ClassTransient, byHand.Classify(statusedError(503)).Class, service)
 		}
 	}
 }

@@ -42,7 +42,6 @@ func TestFromEnv(t *testing.T) {
 		{awspreset.Standard2026, "", "", "99999999999999999999", `AWS_MAX_ATTEMPTS="99999999999999999999" is not`},
 		{awspreset.Standard2026, "", "no", "no", `AWS_MAX_ATTEMPTS="no" is not`},
 		{awspreset.Standard2026, "", "no", "no", `AWS_RETRY_MODE="no" is not a mode`},
-		{awspreset.Standard2026, "dynamo", "", "7", `no SDK has rules for a service "dynamo"; "" is for all services but cloudsearch, dynamodb, `},
 		{awspreset.Preset(200), "", "", "", "(200) is not a preset"},
 	}
 	for _, tt := range tests {

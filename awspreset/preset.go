@@ -182,11 +182,19 @@ func (p Preset) Versions() string { return p.row().versions }
 // or folders in that repository.
 func (p Preset) Source() string { return p.row().source }
 
-// Policy returns a new policy for a service with its own delays, attempts or retryable
-// errors, such as dynamodb; docs/aws.md lists these services. The name is that in the AWS
-// CLI or the SDK's ID of the service, without regard to case, spaces and hyphens. All
-// other services are "". [retry.Policy.Validate] rejects names of services without rules
-// of their own, because they may be misspelled.
+// These are the services for which SDKs have other delays and other numbers of attempts.
+const (
+	// DynamoDB is Amazon DynamoDB.
+	DynamoDB = "dynamodb"
+	// DynamoDBStreams is Amazon DynamoDB Streams.
+	DynamoDBStreams = "dynamodbstreams"
+)
+
+// Policy returns a new policy for calls to an AWS service. The argument is the service's
+// name in the AWS CLI or its ID in an SDK, such as [DynamoDB], "sqs", "lambda" or
+// "Route 53". Upper case, spaces and hyphens do not matter. Most services have no rules of
+// their own, and every name without such rules, as well as "", gets the general ones.
+// docs/aws.md lists the services with rules of their own.
 //
 // Like a client of an SDK, each policy has its own retry quota and, in adaptive
 // modes, its own limiter. Make one policy per service and use it, or copies of it,
@@ -194,9 +202,7 @@ func (p Preset) Source() string { return p.row().source }
 // set the policy's Clock, set the limiter's too.
 func (p Preset) Policy(service string) retry.Policy {
 	row := p.row()
-	if key := serviceKey(service); key != "" { // otherwise Validate rejects it, unless it is ""
-		service = key
-	}
+	service = serviceKey(service)
 	policy := row.policy(service)
 	if row.limiter != nil {
 		policy.Limiter = row.limiter()

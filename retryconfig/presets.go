@@ -32,7 +32,11 @@ func awsPresets() (list []preset) {
 				c, ok := policy.Classifier.(awspreset.Classifier)
 				// A Classifier that is invalid or corrects clock skew is not a preset's.
 				ok = ok && c == awspreset.Classifier{Preset: p, Service: c.Service} && c.Validate() == nil
-				return c.Service, ok
+				if !ok {
+					return "", false
+				}
+				known := p.Policy(c.Service).Classifier.(awspreset.Classifier)
+				return known.Service, true
 			},
 		})
 	}

@@ -45,8 +45,11 @@ func TestPresets(t *testing.T) {
 	p, err := retryconfig.Parse("aws-js-v2 service=Dynamo-DB")
 	require.NoError(t, err)
 	assert.Equal(t, "aws-js-v2 service=dynamodb", textOf(p))
-	_, err = retryconfig.Parse("aws-js-v2 service=dynamo")
-	assert.ErrorContains(t, err, `no SDK has rules for a service "dynamo"`)
+	p, err = retryconfig.Parse("aws-js-v2 service=lambda")
+	require.NoError(t, err)
+	assert.Equal(t, "aws-js-v2", textOf(p), "a service without rules of its own")
+	p.Classifier = awspreset.Classifier{Preset: awspreset.JavaScriptV2, Service: "a service=b"}
+	assert.Equal(t, "aws-js-v2", textOf(p))
 	_, err = retryconfig.Parse("aws-js-v9")
 	assert.ErrorContains(t, err, "aws-standard-2026")
 }
