@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/memnet"
 )
 
 // TestBreaker: a call does not wait for an open breaker.
@@ -83,13 +84,52 @@ func TestConsume(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	var got string
-	err := Consume(ctx, s.URL, func(m []byte) {
+	err := Consume(ctx, s.URL, nil, func(m []byte) {
 		if got += string(m); len(got) == 3 {
 			cancel()
 		}
 	})
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.Equal(t, "134", got)
+}
+
+// TestConsumeThrownOut: a server that accepts its clients, greets them and closes the
+// connection is called less and less often. One whose connections live for ten minutes is
+// called again soon.
+func TestConsumeThrownOut(t *testing.T) {
+	for name, tt := range map[string]struct {
+		life        time.Duration
+		least, most int // connections in an hour
+	}{
+		"at once":           {20 * time.Millisecond, 60, 600},
+		"after ten minutes": {10 * time.Minute, 6, 7},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				network, connections := memnet.New(), 0
+				server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+					connections++
+					conn, err := websocket.Accept(w, req, nil)
+					if err != nil {
+						return
+					}
+					defer func() { _ = conn.CloseNow() }()
+					_ = conn.Write(req.Context(), websocket.MessageText, []byte("welcome"))
+					_ = retry.SystemClock{}.Sleep(ctx, tt.life)
+				})}
+				go func() { _ = server.Serve(network) }()
+				defer func() { _ = server.Close() }()
+				transport := &http.Transport{DialContext: network.Dial}
+				defer transport.CloseIdleConnections()
+				err := Consume(ctx, "http://server", &websocket.DialOptions{HTTPClient: &http.Client{Transport: transport}}, func([]byte) {})
+				assert.ErrorIs(t, err, context.DeadlineExceeded)
+				assert.GreaterOrEqual(t, connections, tt.least)
+				assert.LessOrEqual(t, connections, tt.most)
+			})
+		})
+	}
 }
 
 func TestWaitFor(t *testing.T) {
