@@ -73,7 +73,7 @@ func BenchmarkSuccess(b *testing.B) {
 		policy retry.Policy
 	}{
 		{"Do", retry.Policy{}},
-		{"Do,budget", retry.Policy{Budget: &retry.TokenBudget{}}},
+		{"Do,budget", retry.Policy{Budget: &awspreset.TokenBudget{}}},
 		{"Do,elapsed", retry.Policy{MaxElapsed: time.Hour}},
 		{"Do,timeout", retry.Policy{AttemptTimeout: time.Hour}},
 	} {
@@ -150,9 +150,8 @@ func BenchmarkShared(b *testing.B) {
 		policy retry.Policy
 	}{
 		{"none", retry.Policy{MaxAttempts: 4, Clock: noClock{}}},
-		{"TokenBudget", retry.Policy{MaxAttempts: 4, Clock: noClock{}, Budget: &retry.TokenBudget{Capacity: 1e9}}},
-		{"ThrottleBudget", retry.Policy{MaxAttempts: 4, Clock: noClock{}, Budget: &retry.ThrottleBudget{MaxTokens: 1e9}}},
-		{"RatioBudget", retry.Policy{MaxAttempts: 4, Clock: noClock{}, Budget: &retry.RatioBudget{Floor: 1e9, Clock: noClock{}}}},
+		{"TokenBudget", retry.Policy{MaxAttempts: 4, Clock: noClock{}, Budget: &awspreset.TokenBudget{Capacity: 1e9}}},
+		{"SharedBudget", retry.Policy{MaxAttempts: 4, Clock: noClock{}, Budget: &retry.SharedBudget{Reserve: 1e9, Clock: noClock{}}}},
 	} {
 		b.Run("budget="+p.name, func(b *testing.B) {
 			b.RunParallel(func(pb *testing.PB) {
@@ -205,13 +204,13 @@ func TestAllocations(t *testing.T) {
 		want   float64
 	}{
 		{"success", ctx, retry.Policy{}, succeed, 0},
-		{"success with a budget", ctx, retry.Policy{Budget: &retry.TokenBudget{}}, succeed, 0},
-		{"success with a ratio budget", ctx, retry.Policy{Budget: &retry.RatioBudget{}}, succeed, 0},
+		{"success with a budget", ctx, retry.Policy{Budget: &awspreset.TokenBudget{}}, succeed, 0},
+		{"success with a shared budget", ctx, retry.Policy{Budget: &retry.SharedBudget{}}, succeed, 0},
 		{"success with a time limit", ctx, retry.Policy{MaxElapsed: time.Hour}, succeed, 0},
 		{"success with a limit for each attempt", ctx, retry.Policy{AttemptTimeout: time.Hour}, succeed, oneTimeout},
 		{"success with a watch on each attempt", ctx, retry.Policy{Hooks: retry.Hooks{OnAttempt: watch}}, succeed, 0},
 		{"three retries, no clock", ctx, retry.Policy{MaxAttempts: 4, Clock: noClock{}}, failing(3), 0},
-		{"three retries, no clock, budget and deadline", deadline, retry.Policy{MaxAttempts: 4, Clock: noClock{}, Budget: &retry.TokenBudget{}}, failing(3), 0},
+		{"three retries, no clock, budget and deadline", deadline, retry.Policy{MaxAttempts: 4, Clock: noClock{}, Budget: &awspreset.TokenBudget{}}, failing(3), 0},
 		{"three retries, no clock, hook", ctx, retry.Policy{MaxAttempts: 4, Clock: noClock{}, Hooks: retry.Hooks{OnRetry: func(context.Context, retry.Attempt, time.Duration) {}}}, failing(3), 0},
 		{"three retries, one timer", ctx, tick, failing(3), oneTimer},
 		{"three retries, one timer of a named clock", ctx, retry.Policy{Backoff: retry.Constant(1), MaxAttempts: 4, Clock: retry.SystemClock{}}, failing(3), oneTimer},
@@ -263,7 +262,7 @@ func TestStackOfWaitingCall(t *testing.T) {
 	for name, policy := range map[string]retry.Policy{
 		"constant":    {Backoff: retry.Constant(time.Hour)},
 		"full jitter": {Backoff: retry.FullJitter{Base: 1000 * time.Hour}},
-		"budget":      {Backoff: retry.Constant(time.Hour), Budget: &retry.TokenBudget{Capacity: 100_000}},
+		"budget":      {Backoff: retry.Constant(time.Hour), Budget: &awspreset.TokenBudget{Capacity: 100_000}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

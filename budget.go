@@ -1,388 +1,276 @@
 package retry
 
 import (
-	"math"
-	"slices"
+	"fmt"
+	"hash/maphash"
+	"iter"
+	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/gobackoff/retry/internal/dur"
+	"github.com/gobackoff/retry/internal/errfacts"
 )
 
 // A Budget bounds the retries of all calls to one resource. Share it by pointer among
-// all policies for that resource. It must be safe for concurrent use and must not
-// block. If in doubt, use a [TokenBudget], or above 100 processes a [FleetBudget]. The
-// budgets of this package must not be copied or changed after first use.
-//
-// No Deposit follows a call that gives up or panics.
+// all policies for that resource. It must be safe for concurrent use and must not block.
+// Use a [SharedBudget], unless a system has a budget of its own that you want to imitate.
 type Budget interface {
-	// TryWithdraw takes the cost of retrying the failed attempt and reports whether the
-	// budget sufficed. It is called after all other checks.
+	// TryWithdraw asks for a retry of the failed attempt and reports whether it may be
+	// made. It is called after all other checks, so a retry follows unless the context
+	// ends before.
 	TryWithdraw(failed Attempt) bool
 
 	// Deposit reports that a call succeeded or made [Progress], if err is nil, or that it
 	// failed permanently with err. paid is the failed attempt before the call's last retry,
-	// with Number 0 if it made none.
+	// with Number 0 if it made none. A call that gives up or panics makes no Deposit.
 	Deposit(paid Attempt, err error)
 }
 
-// A Balancer is a [Budget] that tells what is left in it: tokens, or retries allowed now.
-type Balancer interface {
-	Balance() float64
-}
+// NoBudget is a [Budget] that never refuses a retry. Use it where a nil Budget means a
+// default, as in a Transport of package retryhttp.
+type NoBudget struct{}
 
-// TokenCosts are the tokens that a retry takes from a [TokenBudget], by the class of
-// the failure. 0 is free; all 0 means the default costs.
-type TokenCosts struct {
-	Transient float64 // after ClassTransient and any other class
-	Timeout   float64 // after ClassTimeout
-	Throttled float64 // after ClassThrottled
-}
+// TryWithdraw returns true.
+func (NoBudget) TryWithdraw(Attempt) bool { return true }
 
-func (c TokenCosts) of(class Class) float64 {
-	switch class {
-	case ClassTimeout:
-		return c.Timeout
-	case ClassThrottled:
-		return c.Throttled
-	}
-	return c.Transient
-}
+// Deposit does nothing.
+func (NoBudget) Deposit(Attempt, error) {}
 
-// TokenBudget is a [Budget] of tokens that retries take and successes return. Time
-// does not refill it: once it is empty, a resource that only fails gets no more
-// retries.
+// SharedBudget is the [Budget] to use for calls that somebody waits for. Make one for each
+// server that you call, and share it by pointer. It must not be copied or changed after its
+// first use.
 //
-// The zero value is the retry quota of the AWS SDKs as of November 2026.
-type TokenBudget struct {
-	Capacity float64    // maximum tokens; 0: 500
-	Costs    TokenCosts // all zero: 14, or 5 after throttling
-	Success  float64    // tokens returned by a success without a retry; 0: 1; below 0: none
+// The budget holds tokens. These are its rules:
+//
+//   - A retry takes one token. If less than one token is left, the retry is refused.
+//   - A call that succeeds earns half a token. If it made retries, it also returns the token
+//     of the last one.
+//   - The first retry of a call is free if the server throttled the call and said how long
+//     to wait: the class is ClassThrottled, and there is a Hint. A free retry is refused, too,
+//     if less than one token is left, but it takes no token and returns none.
+//   - A call that fails permanently counts as one that succeeds if the error has a status
+//     or code of its own, such as 404, because the server works. Calls that fail
+//     otherwise, and calls that are canceled, neither earn nor return anything.
+//   - At the start there are Reserve tokens. The budget never holds more than Reserve and a
+//     fifth of the calls that succeeded in this second or in the one before it, whichever
+//     are more. Seconds count from the first use. Tokens above that are lost.
+//
+// Time alone adds no tokens: a server that only fails gets no more retries once the tokens
+// are gone.
+//
+// Work that a fixed number of workers do needs no Budget: their own waits bound the load.
+// Give their Policy a MaxElapsed.
+type SharedBudget struct {
+	// Reserve is the number of tokens at the start, and the most that are kept while calls
+	// are rare. 0 means 5. In hundreds of processes that call the same server, use 1.
+	Reserve float64
 
-	// NoRefund makes a success after retries return only Success tokens. Otherwise such
-	// a success returns the cost of the last retry if that is more.
-	NoRefund bool
+	Clock Clock // nil: the system clock
 
-	// SuccessOnly makes a permanent failure return nothing, as in the AWS SDKs.
-	// Otherwise it counts as a success.
-	SuccessOnly bool
-
-	// Deficit is the number of tokens missing at the start. A process with few calls
-	// should start empty.
-	Deficit float64
-
-	spent atomic.Int64 // in thousandths, net of deposits
+	mu     sync.Mutex
+	tokens float64 // less Reserve, so that the zero value is full
+	start  time.Time
+	second int64   // since start
+	recent float64 // successes in this second
+	before float64 // successes in the second before
+	parts  [numParts]*Part
+	used   int // parts that are not nil
 }
 
-const defaultCapacity = 500
+const (
+	// defaultReserve lets a process that has just started retry a few calls. A server
+	// recovers the later the more tokens all processes have.
+	defaultReserve = 5
 
-var defaultCosts = TokenCosts{Transient: 14, Timeout: 14, Throttled: 5}
+	// earned by a success: with three attempts, a call of which each fails with a
+	// probability of one half takes 0.75 tokens on average, and earns 0.8.
+	earned = 0.5
 
-// FleetBudget returns a [TokenBudget] for many small processes. A retry takes its one
-// token; ten successes return it, or one that needed a retry.
-func FleetBudget() *TokenBudget {
-	return &TokenBudget{Capacity: 1, Costs: TokenCosts{1, 1, 1}, Success: 0.1}
-}
+	// kept is the share of a second's successes that a budget keeps as tokens, enough for
+	// the calls that a blip of 200 ms meets. Calls that time out fail after a second or
+	// later, when these tokens are gone.
+	kept = 0.2
+
+	// numParts is enough for a broken route to share its Part with few others.
+	numParts = 64
+)
 
 // TryWithdraw implements [Budget].
-func (b *TokenBudget) TryWithdraw(a Attempt) bool {
-	cost := thousandths(b.costs().of(a.Class))
-	for {
-		spent := b.spent.Load()
-		if cost > b.full()-spent {
-			return false
-		}
-		if b.spent.CompareAndSwap(spent, spent+cost) {
-			return true
-		}
-	}
-}
+func (b *SharedBudget) TryWithdraw(failed Attempt) bool { return b.withdraw(nil, &failed) }
 
 // Deposit implements [Budget].
-func (b *TokenBudget) Deposit(paid Attempt, err error) {
-	tokens := thousandths(b.gain(&paid, err))
-	lowest := -thousandths(b.Deficit)
-	for {
-		spent := b.spent.Load()
-		after := max(lowest, spent-tokens)
-		if after == spent || b.spent.CompareAndSwap(spent, after) {
-			return
-		}
-	}
+func (b *SharedBudget) Deposit(paid Attempt, err error) { b.deposit(nil, &paid, err) }
+
+// Balance returns the tokens that are left.
+func (b *SharedBudget) Balance() float64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.balance(nil)
 }
 
-func (b *TokenBudget) gain(paid *Attempt, err error) float64 {
-	if err != nil && b.SuccessOnly {
-		return 0
-	}
-	tokens := b.Success
-	if tokens == 0 {
-		tokens = 1
-	}
-	if paid.Number != 0 && !b.NoRefund {
-		tokens = max(tokens, b.costs().of(paid.Class))
-	}
-	return tokens
-}
-
-// Validate reports invalid numbers.
-func (b *TokenBudget) Validate() error {
-	faults := slices.Concat(
-		amountFaults("Capacity", b.Capacity), amountFaults("Success", max(0, b.Success)), amountFaults("Deficit", b.Deficit),
-		amountFaults("Costs.Transient", b.Costs.Transient), amountFaults("Costs.Timeout", b.Costs.Timeout),
-		amountFaults("Costs.Throttled", b.Costs.Throttled))
-	if len(faults) == 0 && b.full() < 0 {
-		faults = append(faults, "Deficit is above Capacity")
+// Validate reports an invalid Reserve.
+func (b *SharedBudget) Validate() error {
+	faults := amountFaults("Reserve", b.Reserve)
+	if b.Reserve > 0 && b.Reserve < 1 {
+		faults = append(faults, fmt.Sprintf("Reserve %v is below 1, so there would be no retry", b.Reserve))
 	}
 	return invalid("budget", faults)
 }
 
-// Balance implements [Balancer].
-func (b *TokenBudget) Balance() float64 { return float64(b.full()-b.spent.Load()) / 1000 }
+// A Part is the [Budget] of some of the calls that share a [SharedBudget].
+type Part struct {
+	of   *SharedBudget
+	name string
+	debt float64
+}
 
-// full returns the balance at the start, in thousandths.
-func (b *TokenBudget) full() int64 {
-	capacity := b.Capacity
-	if capacity == 0 {
-		capacity = defaultCapacity
+// Part returns the [Budget] for the calls of one kind, such as a route or a method, so that
+// one broken route does not stop the retries of the others.
+//
+// All parts use the tokens of b, by the same rules. Besides, a Part owes each token that its
+// retries take, until its own calls have earned or returned as much. It owes at most half of
+// what the budget may hold at that time, but at least one token. What is above that is
+// forgiven, and a retry that would make it owe more is refused. A free retry is refused where
+// one that takes a token would be. A Part that is the only one of its budget has no such limit.
+//
+// There are 64 parts. Names share them by a hash, so there may be any number of names.
+func (b *SharedBudget) Part(name string) *Part {
+	i := maphash.String(partSeed, name) % numParts
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.parts[i] == nil {
+		b.parts[i] = &Part{of: b, name: strings.Clone(name)} // so that name may be on the stack
+		b.used++
 	}
-	return thousandths(capacity) - thousandths(b.Deficit)
+	return b.parts[i]
 }
 
-func (b *TokenBudget) costs() TokenCosts {
-	if b.Costs == (TokenCosts{}) {
-		return defaultCosts
-	}
-	return b.Costs
-}
+var partSeed = maphash.MakeSeed()
 
-// ThrottleBudget is a [Budget] modeled on gRPC's retry throttling (proposal A6): a
-// retryable failure takes one token, and is retried only if more than half of the tokens
-// are left. Failures whose retry is refused take a token too; unlike in gRPC, a failed
-// last attempt does not.
-type ThrottleBudget struct {
-	MaxTokens  float64 // maximum and initial tokens; 0: 10
-	TokenRatio float64 // tokens returned by a success; 0: 0.1
-
-	missing atomic.Int64 // thousandths below MaxTokens
-}
-
-// TryWithdraw implements [Budget].
-func (b *ThrottleBudget) TryWithdraw(Attempt) bool {
-	full := b.full()
-	missing := b.add(1000, full)
-	return full-missing > full/2
-}
-
-// Deposit implements [Budget].
-func (b *ThrottleBudget) Deposit(_ Attempt, err error) {
-	ratio := b.TokenRatio
-	if ratio == 0 {
-		ratio = 0.1
-	}
-	if err == nil {
-		b.add(-thousandths(ratio), b.full())
-	}
-}
-
-// Validate reports invalid numbers.
-func (b *ThrottleBudget) Validate() error {
-	return invalid("budget", append(amountFaults("MaxTokens", b.MaxTokens), amountFaults("TokenRatio", b.TokenRatio)...))
-}
-
-// Balance implements [Balancer].
-func (b *ThrottleBudget) Balance() float64 { return float64(b.full()-b.missing.Load()) / 1000 }
-
-func (b *ThrottleBudget) full() int64 {
-	if b.MaxTokens == 0 {
-		return 10_000
-	}
-	return thousandths(b.MaxTokens)
-}
-
-// add adds delta to missing, within [0, full], and returns the result.
-func (b *ThrottleBudget) add(delta, full int64) int64 {
-	for {
-		missing := b.missing.Load()
-		after := min(max(0, missing+delta), full)
-		if after == missing || b.missing.CompareAndSwap(missing, after) {
-			return after
+// Parts returns the parts that have been made, by the first name of each.
+func (b *SharedBudget) Parts() iter.Seq2[string, *Part] {
+	return func(yield func(string, *Part) bool) {
+		b.mu.Lock()
+		parts := b.parts
+		b.mu.Unlock()
+		for _, p := range parts {
+			if p != nil && !yield(p.name, p) {
+				return
+			}
 		}
 	}
 }
 
-// RatioBudget is a [Budget] that allows retries in proportion to recent calls, plus a
-// few per second in each process. It is modeled on Finagle's RetryBudget, defaults
-// included.
-type RatioBudget struct {
-	Ratio  float64       // retries per call; 0: 0.2; below 0: none
-	Floor  float64       // additional retries per second; 0: 10; below 0: none
-	Window time.Duration // how far back calls and retries count; 0 or less: 10 s
-	Clock  Clock         // nil: the system clock
+// TryWithdraw implements [Budget].
+func (p *Part) TryWithdraw(failed Attempt) bool { return p.of.withdraw(p, &failed) }
 
-	mu    sync.Mutex
-	start time.Time         // of the first slot
-	slot  int64             // the current one; it never decreases
-	slots [ratioSlots]int64 // thousandths of a retry: what the calls of a slot allow, less its retries
+// Deposit implements [Budget].
+func (p *Part) Deposit(paid Attempt, err error) { p.of.deposit(p, &paid, err) }
+
+// Balance returns the tokens that the retries of p may take now.
+func (p *Part) Balance() float64 {
+	p.of.mu.Lock()
+	defer p.of.mu.Unlock()
+	return p.of.balance(p)
 }
 
-// ratioSlots make a window.
-const ratioSlots = 10
+// isFree reports whether the retry after a takes no token.
+func isFree(a *Attempt) bool {
+	return a.Number == 1 && a.Class == ClassThrottled && a.Hint > 0
+}
 
-// TryWithdraw implements [Budget].
-func (b *RatioBudget) TryWithdraw(a Attempt) bool {
+// withdraw is TryWithdraw. p is nil for the whole budget.
+func (b *SharedBudget) withdraw(p *Part, failed *Attempt) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	current := b.current()
-	if a.Number == 1 {
-		b.count(current)
-	}
-	if b.sum() < 1000 {
+	if b.balance(p) < 1 {
 		return false
 	}
-	*current -= 1000
+	if isFree(failed) {
+		return true
+	}
+	b.tokens--
+	if p != nil {
+		p.debt++
+	}
 	return true
 }
 
-// Deposit implements [Budget].
-func (b *RatioBudget) Deposit(paid Attempt, _ error) {
-	if paid.Number == 0 {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.count(b.current())
+// deposit is Deposit. p is nil for the whole budget.
+func (b *SharedBudget) deposit(p *Part, paid *Attempt, err error) {
+	if err != nil && !isAnswered(err) {
+		return
 	}
-}
-
-// Validate reports invalid numbers.
-func (b *RatioBudget) Validate() error {
-	return invalid("budget", slices.Concat(
-		finiteFaults("Ratio", b.Ratio), finiteFaults("Floor", b.Floor), durationFaults("Window", b.Window)))
-}
-
-// Balance implements [Balancer].
-func (b *RatioBudget) Balance() float64 {
+	gain := earned
+	if paid.Number != 0 && !isFree(paid) {
+		gain++
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.current()
-	return float64(max(0, b.sum())) / 1000
-}
-
-// count adds a call to a slot.
-func (b *RatioBudget) count(slot *int64) {
-	ratio := int64(200)
-	if b.Ratio != 0 {
-		ratio = thousandths(b.Ratio)
+	b.tick()
+	b.recent++
+	b.tokens = min(b.tokens+gain, b.busy())
+	if p != nil {
+		p.debt = max(0, min(p.debt, b.mostDebt())-gain)
 	}
-	*slot = min(*slot+ratio, mostTokens)
 }
 
-func (b *RatioBudget) window() time.Duration {
-	if b.Window <= 0 {
-		return 10 * time.Second
+// isAnswered reports whether a permanent failure shows that the server works: the error has
+// a status or a code, and that does not say otherwise.
+func isAnswered(err error) bool {
+	f := errfacts.Read(err)
+	if !f.IsResponse() || f.Canceled {
+		return false
 	}
-	return b.Window
+	class, _ := errfacts.Classify(err, nil)
+	return class == errfacts.Permanent || class == errfacts.Unknown
 }
 
-// current returns the current slot and empties those that are a window old.
-func (b *RatioBudget) current() *int64 {
+// balance returns what the retries of p, or of the whole budget, may take now. It drops the
+// tokens and forgives the debt that are too much.
+func (b *SharedBudget) balance(p *Part) float64 {
+	b.tick()
+	b.tokens = min(b.tokens, b.busy())
+	left := b.tokens + b.reserve()
+	if p != nil {
+		most := b.mostDebt()
+		p.debt = min(p.debt, most)
+		if b.used > 1 {
+			left = min(left, most-p.debt)
+		}
+	}
+	return max(0, left)
+}
+
+// tick moves on to the present second. A clock that goes back stands still.
+func (b *SharedBudget) tick() {
 	now := now(b.Clock)
 	if b.start.IsZero() {
 		b.start = now
 	}
-	slot := int64(now.Sub(b.start) / max(1, b.window()/ratioSlots))
-	for passed := min(slot-b.slot, ratioSlots); passed > 0; passed-- {
-		b.slots[(slot-passed+1)%ratioSlots] = 0
+	second := int64(now.Sub(b.start) / time.Second)
+	if second <= b.second {
+		return
 	}
-	b.slot = max(b.slot, slot)
-	return &b.slots[b.slot%ratioSlots]
+	b.before = 0
+	if second == b.second+1 {
+		b.before = b.recent
+	}
+	b.second, b.recent = second, 0
 }
 
-// sum returns the balance of the window, including the floor.
-func (b *RatioBudget) sum() int64 {
-	floor := b.Floor
-	if floor == 0 {
-		floor = 10
+// busy returns the tokens that are kept besides Reserve.
+func (b *SharedBudget) busy() float64 { return kept * max(b.recent, b.before) }
+
+// mostDebt returns the tokens that a Part may owe.
+func (b *SharedBudget) mostDebt() float64 { return max(1, (b.reserve()+b.busy())/2) }
+
+func (b *SharedBudget) reserve() float64 {
+	switch {
+	case b.Reserve == 0:
+		return defaultReserve
+	case b.Reserve > 0:
+		return b.Reserve
 	}
-	total := thousandths(floor * b.window().Seconds())
-	for _, balance := range b.slots {
-		total += balance
-	}
-	return total
-}
-
-// InvitedBudget is a [Budget] that does not refuse a call three retries that a hint asked for,
-// unless the server also fails without one, which outweighs ten hints or successes, or,
-// except by throttling, nothing succeeds for 5/Number times the hint.
-type InvitedBudget struct {
-	Budget  Budget // nil: no bound
-	Trusted bool   // hints always count, as from an admit.Gate
-	Clock   Clock  // nil: the system's
-
-	trust atomic.Int64
-	dry   atomic.Pointer[[2]time.Time] // without a success, from and up to when hints count; nil: there was one
-}
-
-// TryWithdraw implements [Budget].
-func (b *InvitedBudget) TryWithdraw(failed Attempt) bool {
-	invited := b.invited(&failed)
-	return b.Budget == nil || b.Budget.TryWithdraw(failed) || invited
-}
-
-// Deposit implements [Budget].
-func (b *InvitedBudget) Deposit(paid Attempt, err error) {
-	b.learn(1)
-	if b.dry.Load() != nil {
-		b.dry.Store(nil)
-	}
-	if b.Budget != nil {
-		b.Budget.Deposit(paid, err) // refunds what it could not pay, too: at most up to its capacity
-	}
-}
-
-// invited reports whether Budget cannot refuse the retry. After ten minutes in which hints
-// did not count, they do again.
-func (b *InvitedBudget) invited(failed *Attempt) bool {
-	if failed.Hint <= 0 {
-		b.learn(-10)
-		return false
-	}
-	b.learn(1)
-	now, dry := now(b.Clock), b.dry.Load()
-	if dry == nil || now.Sub(dry[1]) > 10*time.Minute {
-		dry = &[2]time.Time{now, now.Add(5 * min(max(time.Second, failed.Hint), defaultMaxHint))}
-		b.dry.Store(dry)
-	}
-	// A server that throttles is not down, but a proxy's 503 may hide one that is.
-	soon := failed.Class == ClassThrottled || time.Duration(failed.Number)*now.Sub(dry[0]) <= dry[1].Sub(dry[0])
-	return failed.Number <= 3 && (b.Trusted || b.trust.Load() >= 0 && soon)
-}
-
-// learn changes the trust. Its bounds and weights were found by simulation: docs/overload.md.
-func (b *InvitedBudget) learn(change int64) {
-	for {
-		trust := b.trust.Load()
-		after := min(max(-1000, trust+change), 100)
-		if after == trust || b.trust.CompareAndSwap(trust, after) {
-			return
-		}
-	}
-}
-
-// Validate reports an invalid Budget.
-func (b *InvitedBudget) Validate() error { return invalid("budget", partFaults("Budget", b.Budget)) }
-
-// Balance returns that of Budget, or +Inf.
-func (b *InvitedBudget) Balance() float64 {
-	if inner, ok := b.Budget.(Balancer); ok {
-		return inner.Balance()
-	}
-	return math.Inf(1)
-}
-
-const mostTokens = 1 << 50 // in thousandths; a window of such slots does not overflow
-
-// thousandths maps NaN and negative numbers to 0.
-func thousandths(tokens float64) int64 {
-	return int64(dur.Saturate(math.Round(tokens*1000), mostTokens))
+	return 0 // NaN, too: see Validate
 }

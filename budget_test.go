@@ -3,6 +3,7 @@ package retry_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -14,306 +15,276 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrytest"
 )
 
-func TestTokenBudget(t *testing.T) {
-	const (
-		none      = retry.ClassUnknown
-		transient = retry.ClassTransient
-		timeout   = retry.ClassTimeout
-		throttled = retry.ClassThrottled
-	)
+// Attempts that fail without a hint, and throttled with one.
+var (
+	blind   = retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassTimeout}}
+	invited = retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassThrottled, Hint: time.Second}}
+	second  = retry.Attempt{Number: 2, Verdict: retry.Verdict{Class: retry.ClassThrottled, Hint: time.Second}}
+	early   = retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassTransient, Hint: time.Second}}
+	none    retry.Attempt
+)
+
+// TestSharedBudget: the rules of the comment, one after the other.
+func TestSharedBudget(t *testing.T) {
 	type step struct {
-		do      string // withdraw, refuse, success, permanent
-		class   retry.Class
+		do      string // withdraw, refuse, deposit, or a time that passes
+		a       retry.Attempt
+		err     error
+		times   int
 		balance float64
 	}
-	botocore := func() *retry.TokenBudget {
-		return &retry.TokenBudget{Capacity: 500, Costs: retry.TokenCosts{Transient: 5, Timeout: 10, Throttled: 5}, SuccessOnly: true}
-	}
-	tests := []struct {
-		name   string
-		bucket *retry.TokenBudget
-		steps  []step
+	for name, test := range map[string]struct {
+		reserve float64
+		steps   []step
 	}{
-		{"the zero value is the standard quota", &retry.TokenBudget{}, []step{
-			{"withdraw", transient, 486}, {"withdraw", throttled, 481}, {"withdraw", timeout, 467},
-			{"success", timeout, 481}, {"success", none, 482},
+		"a retry takes a token": {0, []step{{"withdraw", blind, nil, 5, 0}, {"refuse", blind, nil, 3, 0}}},
+		"a success earns a half": {0, []step{
+			{"withdraw", blind, nil, 5, 0}, {"deposit", none, nil, 1, 0.5}, {"refuse", blind, nil, 1, 0.5},
+			{"deposit", none, nil, 1, 1}, {"withdraw", blind, nil, 1, 0},
 		}},
-		{"never above capacity", &retry.TokenBudget{}, []step{{"success", none, 500}, {"success", transient, 500}}},
-		{"a success refunds the last retry only", botocore(), []step{
-			{"withdraw", timeout, 490}, {"withdraw", transient, 485}, {"success", transient, 490}, {"success", none, 491},
+		"and returns the last token": {0, []step{
+			{"withdraw", blind, nil, 5, 0}, {"deposit", blind, nil, 1, 1.5}, {"deposit", second, nil, 1, 3},
 		}},
-		{"a permanent failure counts as a response", &retry.TokenBudget{}, []step{
-			{"withdraw", transient, 486}, {"withdraw", transient, 472}, {"permanent", transient, 486}, {"permanent", none, 487},
+		"the first retry that a throttling server asked for is free": {0, []step{
+			{"withdraw", invited, nil, 100, 5}, {"withdraw", blind, nil, 4, 1}, {"withdraw", invited, nil, 100, 1},
+			{"deposit", invited, nil, 1, 1.5}, {"withdraw", blind, nil, 1, 0.5}, {"refuse", invited, nil, 1, 0.5},
 		}},
-		{"a permanent failure, as in the AWS SDKs", botocore(), []step{{"withdraw", transient, 495}, {"permanent", transient, 495}}},
-		{"empty and full again", &retry.TokenBudget{Capacity: 14}, []step{
-			{"withdraw", transient, 0}, {"refuse", transient, 0}, {"refuse", throttled, 0},
-			{"success", none, 1}, {"refuse", throttled, 1}, {"success", transient, 14}, {"withdraw", transient, 0},
-		}},
-		{"not enough is not taken", &retry.TokenBudget{Capacity: 13}, []step{{"refuse", transient, 13}, {"withdraw", throttled, 8}}},
-		{"nothing for a success", &retry.TokenBudget{Success: -1}, []step{
-			{"withdraw", transient, 486}, {"success", none, 486}, {"success", transient, 500},
-		}},
-		{"free of cost", &retry.TokenBudget{Capacity: 5, Costs: retry.TokenCosts{Transient: 5}}, []step{
-			{"withdraw", transient, 0}, {"withdraw", throttled, 0}, {"success", throttled, 1},
-		}},
-		{"starting empty", &retry.TokenBudget{Capacity: 10, Deficit: 10, Costs: retry.TokenCosts{Transient: 1}, Success: 0.1, NoRefund: true}, []step{
-			{"refuse", transient, 0}, {"success", none, 0.1}, {"success", transient, 0.2}, {"refuse", transient, 0.2},
-		}},
-		{"starting empty, filling up", &retry.TokenBudget{Capacity: 2, Deficit: 2, Costs: retry.TokenCosts{Transient: 1}, Success: 1.5}, []step{
-			{"success", none, 1.5}, {"success", none, 2}, {"withdraw", transient, 1},
-		}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			for i, s := range tt.steps {
-				switch s.do {
-				case "withdraw":
-					require.True(t, tt.bucket.TryWithdraw(failedWith(s.class)), "step %d", i)
-				case "refuse":
-					require.False(t, tt.bucket.TryWithdraw(failedWith(s.class)), "step %d", i)
-				default:
-					paid := failedWith(s.class)
-					if s.class == none {
-						paid = retry.Attempt{}
+		"the second is not":                 {0, []step{{"withdraw", second, nil, 5, 0}, {"refuse", second, nil, 1, 0}}},
+		"nor one after a failure like 503":  {0, []step{{"withdraw", early, nil, 5, 0}, {"refuse", early, nil, 1, 0}}},
+		"an answer counts as a success":     {0, []step{{"withdraw", blind, nil, 5, 0}, {"deposit", blind, statusedError(404), 1, 1.5}}},
+		"marked, too":                       {0, []step{{"withdraw", blind, nil, 5, 0}, {"deposit", blind, retry.Permanent(statusedError(404)), 1, 1.5}}},
+		"another failure does not":          {0, []step{{"withdraw", blind, nil, 5, 0}, {"deposit", blind, retry.Permanent(errOp), 9, 0}}},
+		"a marked 503 does not":             {0, []step{{"withdraw", blind, nil, 5, 0}, {"deposit", blind, retry.Permanent(statusedError(503)), 9, 0}}},
+		"a cancellation does not":           {0, []step{{"withdraw", blind, nil, 5, 0}, {"deposit", blind, context.Canceled, 9, 0}}},
+		"time adds nothing":                 {0, []step{{"withdraw", blind, nil, 5, 0}, {"1h", none, nil, 1, 0}}},
+		"a fifth of this second's is kept":  {0, []step{{"deposit", none, nil, 100, 25}}},
+		"until the end of the next second":  {0, []step{{"deposit", none, nil, 100, 25}, {"1999ms", none, nil, 1, 25}, {"1ms", none, nil, 1, 5}}},
+		"whichever second has more of them": {0, []step{{"deposit", none, nil, 100, 25}, {"1s", none, nil, 1, 25}, {"deposit", none, nil, 200, 45}, {"1s", none, nil, 1, 45}, {"deposit", none, nil, 50, 45}, {"1s", none, nil, 1, 15}}},
+		"what is above that is lost":        {0, []step{{"deposit", none, nil, 100, 25}, {"withdraw", blind, nil, 10, 15}, {"2s", none, nil, 1, 5}, {"deposit", blind, nil, 1, 5.2}}},
+		"a smaller reserve":                 {1, []step{{"withdraw", blind, nil, 1, 0}, {"refuse", blind, nil, 1, 0}, {"deposit", none, nil, 4, 1.8}}},
+		"a larger one":                      {100, []step{{"withdraw", blind, nil, 100, 0}, {"refuse", blind, nil, 1, 0}}},
+		"an invalid one":                    {math.NaN(), []step{{"refuse", blind, nil, 1, 0}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clock := &retrytest.Clock{}
+			b := &retry.SharedBudget{Reserve: test.reserve, Clock: clock}
+			assert.InDelta(t, b.Reserve, test.reserve, 0)
+			for i, s := range test.steps {
+				for range s.times {
+					switch s.do {
+					case "withdraw":
+						require.True(t, b.TryWithdraw(s.a), "step %d", i)
+					case "refuse":
+						require.False(t, b.TryWithdraw(s.a), "step %d", i)
+					case "deposit":
+						b.Deposit(s.a, s.err)
+					default:
+						passed, err := time.ParseDuration(s.do)
+						require.NoError(t, err)
+						clock.Advance(passed)
 					}
-					var err error
-					if s.do != "success" {
-						err = errOp
-					}
-					tt.bucket.Deposit(paid, err)
 				}
-				require.Equal(t, s.balance, tt.bucket.Balance(), "step %d", i)
+				require.InDelta(t, s.balance, b.Balance(), 1e-9, "step %d", i)
 			}
 		})
 	}
 }
 
-// TestThrottleBudget: with the 10 tokens and the ratio of 0.1 of gRPC's proposal A6,
-// five failures stop retries, and ten successes allow one more.
-func TestThrottleBudget(t *testing.T) {
-	b := &retry.ThrottleBudget{}
-	for i := range 4 {
-		require.True(t, b.TryWithdraw(failedWith(retry.ClassTransient)), "failure %d", i)
-	}
-	require.False(t, b.TryWithdraw(failedWith(retry.ClassTransient)), "half of the tokens is not more than half")
-	for range 9 {
-		require.False(t, b.TryWithdraw(failedWith(retry.ClassTransient)))
-	}
-	assert.Zero(t, b.Balance(), "refused failures count, and the balance is never below 0")
-	b.Deposit(retry.Attempt{}, errOp)
-	assert.Zero(t, b.Balance(), "only successes count")
-	for range 61 {
-		b.Deposit(retry.Attempt{}, nil)
-	}
-	assert.InDelta(t, 6.1, b.Balance(), 1e-9)
-	require.True(t, b.TryWithdraw(failedWith(retry.ClassTransient)))
-	for range 1000 {
-		b.Deposit(retry.Attempt{}, nil)
-	}
-	assert.Equal(t, 10., b.Balance())
-
-	small := &retry.ThrottleBudget{MaxTokens: 4, TokenRatio: 1}
-	require.True(t, small.TryWithdraw(failedWith(retry.ClassTransient)))
-	require.False(t, small.TryWithdraw(failedWith(retry.ClassTransient)))
-	small.Deposit(failedWith(retry.ClassTransient), nil)
-	assert.Equal(t, 3., small.Balance())
-}
-
-func granted(b retry.Budget, n, number int) (granted int) {
-	for range n {
-		if b.TryWithdraw(retry.Attempt{Number: number}) {
-			granted++
+// parts returns n different parts.
+func parts(b *retry.SharedBudget, n int) (list []*retry.Part) {
+	seen := map[*retry.Part]bool{}
+	for i := 0; len(list) < n; i++ {
+		if p := b.Part(fmt.Sprint("GET /", i)); !seen[p] {
+			seen[p] = true
+			list = append(list, p)
 		}
 	}
-	return granted
+	return list
 }
 
-func TestRatioBudget(t *testing.T) {
-	clock := &retrytest.Clock{Start: time.Unix(1e9, 0)}
-	t.Run("the floor", func(t *testing.T) {
-		b := &retry.RatioBudget{Clock: clock}
-		assert.Equal(t, 100., b.Balance(), "10 a second over 10 seconds")
-		assert.Equal(t, 100, granted(b, 500, 2))
+// allowed counts the retries in a row that b allows.
+func allowed(b retry.Budget, a retry.Attempt) (n int) {
+	for n < 1000 && b.TryWithdraw(a) {
+		n++
+	}
+	return n
+}
+
+func TestPart(t *testing.T) {
+	t.Run("the only one", func(t *testing.T) {
+		b := &retry.SharedBudget{Clock: &retrytest.Clock{}}
+		p := b.Part("GET /")
+		assert.Same(t, p, b.Part("GET /"))
+		assert.Equal(t, 5, allowed(p, blind))
 		assert.Zero(t, b.Balance())
 	})
-	t.Run("the ratio", func(t *testing.T) {
-		b := &retry.RatioBudget{Ratio: 0.1, Floor: -1, Clock: clock}
-		assert.Zero(t, granted(b, 10, 2))
+	t.Run("half for each", func(t *testing.T) {
+		b := &retry.SharedBudget{Reserve: 8, Clock: &retrytest.Clock{}}
+		p := parts(b, 3)
+		assert.Equal(t, 4, allowed(p[0], blind))
+		assert.Equal(t, 0., p[0].Balance())
+		assert.Equal(t, 4., p[1].Balance())
+		assert.Equal(t, 0, allowed(p[0], invited), "a free retry is refused as one that takes a token")
+		p[1].Deposit(none, nil)
+		assert.InDelta(t, 4.1, p[1].Balance(), 1e-9, "the healthy one has all that it could owe")
+		for range 6 {
+			p[1].Deposit(none, nil)
+		}
+		assert.Equal(t, 0, allowed(p[0], blind), "the others earn nothing for a broken one")
+		p[0].Deposit(blind, nil)
+		assert.Equal(t, 2, allowed(p[0], blind), "1.5 tokens of debt less, and a debt of 0.8 more")
+		assert.Equal(t, 7, allowed(b, blind), "what is no part's is not limited")
+		assert.Zero(t, p[2].Balance())
+	})
+	t.Run("at least one token", func(t *testing.T) {
+		b := &retry.SharedBudget{Reserve: 1, Clock: &retrytest.Clock{}}
+		p := parts(b, 2)
+		assert.Equal(t, 1, allowed(p[0], blind))
+		p[1].Deposit(none, nil)
+		p[1].Deposit(none, nil)
+		assert.Equal(t, 0, allowed(p[0], blind))
+		assert.Equal(t, 1, allowed(p[1], blind))
+	})
+	t.Run("a debt above half is forgiven", func(t *testing.T) {
+		clock := &retrytest.Clock{}
+		b := &retry.SharedBudget{Clock: clock}
+		p := parts(b, 2)
 		for range 1000 {
-			b.Deposit(retry.Attempt{}, nil)
+			p[0].Deposit(none, nil)
 		}
-		assert.Equal(t, 100, granted(b, 500, 2))
+		assert.Equal(t, 102, allowed(p[0], blind))
+		clock.Advance(2 * time.Second)
+		assert.Equal(t, 0, allowed(p[0], blind))
+		p[0].Deposit(none, nil)
+		p[0].Deposit(none, nil)
+		assert.Equal(t, 1, allowed(p[0], blind))
 	})
-	t.Run("a fifth by default", func(t *testing.T) {
-		b := &retry.RatioBudget{Floor: -1, Clock: clock}
-		for range 5 {
-			assert.Zero(t, granted(b, 1, 2))
-			b.Deposit(retry.Attempt{}, nil)
+	t.Run("names", func(t *testing.T) {
+		b := &retry.SharedBudget{}
+		for range b.Parts() {
+			t.Error("a part that nobody asked for")
 		}
-		assert.Equal(t, 1., b.Balance())
-	})
-	t.Run("a call counts once", func(t *testing.T) {
-		b := &retry.RatioBudget{Ratio: 1, Floor: -1, Clock: clock}
-		assert.Equal(t, 1, granted(b, 1, 1), "the call is counted at its first failure")
-		assert.Equal(t, 0, granted(b, 1, 2), "the call is not counted again at its second failure")
-		b.Deposit(failedWith(retry.ClassTransient), nil)
-		assert.Zero(t, b.Balance(), "the call is not counted again at its success")
-		b.Deposit(retry.Attempt{}, errOp)
-		assert.Equal(t, 1., b.Balance(), "a call without a retry is counted at its end")
-	})
-	t.Run("at full failure retries are the ratio", func(t *testing.T) {
-		b := &retry.RatioBudget{Ratio: 0.2, Floor: -1, Clock: clock}
-		assert.Equal(t, 200, granted(b, 1000, 1))
-	})
-	t.Run("a slot saturates", func(t *testing.T) {
-		b := &retry.RatioBudget{Ratio: 1e12, Floor: -1, Clock: clock}
-		for range 10 {
-			b.Deposit(retry.Attempt{}, nil)
+		for i := range 10_000 {
+			b.Part(fmt.Sprint(i))
 		}
-		assert.Equal(t, (1<<50)/1000., b.Balance())
-	})
-	t.Run("on the system clock", func(t *testing.T) {
-		assert.True(t, new(retry.RatioBudget).TryWithdraw(failedWith(retry.ClassTransient)))
+		n := 0
+		for name, p := range b.Parts() {
+			assert.Same(t, p, b.Part(name))
+			n++
+		}
+		assert.Equal(t, 64, n)
 	})
 }
 
-// TestRatioBudgetWindow: calls and retries older than the Window no longer count.
-func TestRatioBudgetWindow(t *testing.T) {
-	clock := &retrytest.Clock{Start: time.Unix(1e9, 0)}
-	t.Run("10 seconds", func(t *testing.T) {
-		b := &retry.RatioBudget{Ratio: 1, Floor: 1, Clock: clock}
-		for range 50 {
-			b.Deposit(retry.Attempt{}, nil)
-		}
-		assert.Equal(t, 60., b.Balance())
-		clock.Advance(5 * time.Second)
-		assert.Equal(t, 20, granted(b, 20, 2))
-		assert.Equal(t, 40., b.Balance())
-		clock.Advance(5 * time.Second)
-		assert.Equal(t, 0., b.Balance(), "the calls no longer count, but the retries still do")
-		clock.Advance(5 * time.Second)
-		assert.Equal(t, 10., b.Balance())
-		clock.Advance(1000 * time.Hour)
-		assert.Equal(t, 10., b.Balance())
-	})
-	t.Run("a minute", func(t *testing.T) {
-		b := &retry.RatioBudget{Ratio: 1, Floor: 1, Window: time.Minute, Clock: clock}
-		assert.Equal(t, 60, granted(b, 100, 2))
-		clock.Advance(time.Minute)
-		assert.Equal(t, 60, granted(b, 100, 2))
-	})
-}
-
-// TestRatioBudgetShortWindow: slots last at least a nanosecond.
-func TestRatioBudgetShortWindow(t *testing.T) {
-	clock := &retrytest.Clock{Start: time.Unix(1e9, 0)}
-	assert.Zero(t, (&retry.RatioBudget{Window: 1, Clock: clock}).Balance(), "10 a second over a nanosecond")
-	b := &retry.RatioBudget{Ratio: 1, Floor: -1, Window: 10, Clock: clock}
-	b.Deposit(retry.Attempt{}, nil)
-	clock.Advance(9)
-	assert.Equal(t, 1., b.Balance())
-	clock.Advance(1)
-	assert.Zero(t, b.Balance())
-}
-
-// TestRatioBudgetClock: the clock may start at any time. If it goes backward, time stands
-// still for the budget until the clock catches up.
-func TestRatioBudgetClock(t *testing.T) {
-	for _, back := range []time.Duration{time.Second, 10 * time.Second, 20 * time.Second, time.Minute} {
-		clock := &retrytest.Clock{Start: time.Unix(1.7e9, 0)}
-		b := &retry.RatioBudget{Clock: clock}
-		assert.Equal(t, 100, granted(b, 500, 2))
-		clock.Advance(-back)
-		assert.Zero(t, granted(b, 500, 2), "%v back", back)
-		clock.Advance(back)
-		assert.Zero(t, granted(b, 500, 2), "%v back and forth", back)
-		clock.Advance(10 * time.Second)
-		assert.Equal(t, 100, granted(b, 500, 2), "a window later")
-	}
-	for _, back := range []time.Duration{time.Second, 5 * time.Second, 10 * time.Second, time.Minute, time.Hour, 24 * 365 * time.Hour} {
-		clock := &retrytest.Clock{Start: time.Unix(1.7e9, 0)}
-		b := &retry.RatioBudget{Clock: clock}
-		for range 20 {
-			granted(b, 500, 2)
-			clock.Advance(time.Second)
-		}
-		clock.Advance(-back)
-		total := 0
-		for range 20 {
-			total += granted(b, 500, 2)
-			clock.Advance(time.Second)
-		}
-		// Two windows allow 200 retries. A budget that lost its count may allow some
-		// more, but not all 10,000.
-		assert.LessOrEqual(t, total, 1300, "%v back", back)
-	}
-	for _, start := range []int64{0, 1, -1e9, 1 << 31, 3.5e9, 1<<32 - 1, 1 << 32, 9e9} {
-		clock := &retrytest.Clock{Start: time.Unix(start, 0)}
-		b := &retry.RatioBudget{Ratio: 1, Floor: -1, Clock: clock}
-		for range 15 {
-			b.Deposit(retry.Attempt{}, nil)
-			clock.Advance(time.Second)
-		}
-		assert.Equal(t, 9., b.Balance(), "start %d", start)
-	}
-}
-
-// TestBudgetsConcurrently: no budget grants concurrent callers more than it has.
-func TestBudgetsConcurrently(t *testing.T) {
-	clock := &retrytest.Clock{}
-	tests := map[string]struct {
-		budget retry.Budget
-		most   int64
-		least  int64
-	}{
-		"TokenBudget":    {&retry.TokenBudget{Capacity: 1000, Costs: retry.TokenCosts{Transient: 1}}, 1000, 1000},
-		"ThrottleBudget": {&retry.ThrottleBudget{MaxTokens: 1000}, 499, 499},
-		"RatioBudget":    {&retry.RatioBudget{Floor: 100, Clock: clock}, 1000, 1000},
-		"InvitedBudget":  {&retry.InvitedBudget{Budget: retry.FleetBudget()}, 1, 1},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			var granted atomic.Int64
-			var wg sync.WaitGroup
-			for range 100 {
-				wg.Go(func() {
-					for range 50 {
-						if tt.budget.TryWithdraw(retry.Attempt{Number: 2, Verdict: retry.Verdict{Class: retry.ClassTransient}}) {
-							granted.Add(1)
-						}
-					}
-				})
+// TestBrokenRoute: a route that only fails, and makes a tenth or half of the calls, takes no
+// retries from another one.
+func TestBrokenRoute(t *testing.T) {
+	for _, every := range []int{2, 10} {
+		clock := &retrytest.Clock{}
+		b := &retry.SharedBudget{Clock: clock}
+		p := parts(b, 2)
+		policy := func(i int) retry.Policy { return retry.Policy{Budget: p[i], Backoff: retry.NoDelay{}, Clock: clock} }
+		lost, retries := 0, 0
+		for i := range 10_000 {
+			clock.Advance(10 * time.Millisecond)
+			if i%every == 0 {
+				_ = retry.Do(t.Context(), policy(0), func(context.Context) error { retries++; return errOp })
+				retries--
+				continue
 			}
-			wg.Wait()
-			assert.LessOrEqual(t, granted.Load(), tt.most)
-			assert.GreaterOrEqual(t, granted.Load(), tt.least)
+			op := retrytest.Script()
+			if i%50 == 1 {
+				op = retrytest.Fail(1, errOp)
+			}
+			if retry.Do(t.Context(), policy(1), op.Run) != nil {
+				lost++
+			}
+		}
+		assert.Zero(t, lost, "calls of the healthy route")
+		assert.Less(t, retries, 20, "retries of the broken one")
+	}
+}
+
+// TestFailuresOfTheClient: failures that never reached the server earn nothing, so a server
+// that is down gets no retries because of them.
+func TestFailuresOfTheClient(t *testing.T) {
+	p := retry.Policy{Budget: &retry.SharedBudget{Clock: &retrytest.Clock{}}, Clock: &retrytest.Clock{}}
+	requests := 0
+	for i := range 2800 {
+		_ = retry.Do(t.Context(), p, func(context.Context) error {
+			if i%14 != 0 {
+				return retry.Permanent(errors.New("bad input"))
+			}
+			requests++
+			return errors.New("down")
 		})
 	}
-	t.Run("deposits equal withdrawals", func(t *testing.T) {
-		b := &retry.TokenBudget{Capacity: 1e6, Costs: retry.TokenCosts{Transient: 3}}
-		var wg sync.WaitGroup
-		for range 100 {
-			wg.Go(func() {
-				for range 100 {
-					if b.TryWithdraw(failedWith(retry.ClassTransient)) {
-						b.Deposit(failedWith(retry.ClassTransient), nil)
-					}
-				}
-			})
+	assert.Equal(t, 200+5, requests)
+}
+
+// TestAnswers: a service that answers 404 keeps its retries.
+func TestAnswers(t *testing.T) {
+	p := retry.Policy{Budget: &retry.SharedBudget{Clock: &retrytest.Clock{}}, Clock: &retrytest.Clock{}}
+	for i := range 20_000 {
+		op := retrytest.Script(statusedError(404))
+		if i%20 == 0 {
+			op = retrytest.Script(errOp, statusedError(404))
 		}
-		wg.Wait()
-		assert.Equal(t, 1e6, b.Balance())
-	})
+		require.Equal(t, statusedError(404), retry.Do(t.Context(), p, op.Run))
+	}
+}
+
+func TestValidateSharedBudget(t *testing.T) {
+	for want, reserve := range map[string]float64{
+		"Reserve -1 is not a number of at least 0":           -1,
+		"Reserve NaN is not a number of at least 0":          math.NaN(),
+		"Reserve +Inf is not a number of at least 0":         math.Inf(1),
+		"Reserve 0.5 is below 1, so there would be no retry": 0.5,
+	} {
+		err := retry.Policy{Budget: &retry.SharedBudget{Reserve: reserve}}.Validate()
+		assert.EqualError(t, err, "invalid retry policy: Budget: "+want)
+	}
+}
+
+// TestBudgetsConcurrently: a budget grants concurrent callers exactly what it has.
+func TestBudgetsConcurrently(t *testing.T) {
+	b := &retry.SharedBudget{Reserve: 1000, Clock: &retrytest.Clock{}}
+	list := parts(b, 3)
+	var granted atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 90 {
+		wg.Go(func() {
+			for range 50 {
+				if list[i%3].TryWithdraw(blind) {
+					granted.Add(1)
+				}
+				if b.TryWithdraw(blind) {
+					b.Deposit(blind, context.Canceled)
+					granted.Add(1)
+				}
+				_ = b.Part(fmt.Sprint(i)).Balance()
+			}
+		})
+	}
+	wg.Wait()
+	assert.EqualValues(t, 1000, granted.Load())
+}
+
+func TestNoBudget(t *testing.T) {
+	op := retrytest.Fail(99, errOp)
+	p := retry.Policy{Budget: retry.NoBudget{}, MaxAttempts: 100, Clock: &retrytest.Clock{}}
+	require.NoError(t, retry.Do(t.Context(), p, op.Run))
+	require.NoError(t, p.Validate())
 }
 
 // TestBudgetInDo: Do calls TryWithdraw after all other checks, and Deposit at the end of
 // a call.
 func TestBudgetInDo(t *testing.T) {
-	bucket := &retry.TokenBudget{}
+	bucket := &awspreset.TokenBudget{}
 	p, _ := onClock(3)
 	p.Budget = bucket
 	balance := func(want float64, op *retrytest.Op) {
@@ -338,205 +309,40 @@ func TestBudgetInDo(t *testing.T) {
 	balance(461, retrytest.Script(errOp))
 }
 
-// TestFleetBudget: a FleetBudget allows one retry, and another after ten successes.
-func TestFleetBudget(t *testing.T) {
-	b := retry.FleetBudget()
-	assert.NoError(t, b.Validate())
-	assert.True(t, b.TryWithdraw(failedWith(retry.ClassTransient)))
-	assert.False(t, b.TryWithdraw(failedWith(retry.ClassThrottled)))
-	for range 9 {
-		b.Deposit(retry.Attempt{}, nil)
-	}
-	assert.False(t, b.TryWithdraw(failedWith(retry.ClassTransient)))
-	b.Deposit(retry.Attempt{}, nil)
-	assert.True(t, b.TryWithdraw(failedWith(retry.ClassTimeout)))
-}
-
 func TestBudgetRefills(t *testing.T) {
-	for name, budget := range map[string]retry.Budget{
-		"token":               new(retry.TokenBudget),
-		"token, success only": &retry.TokenBudget{SuccessOnly: true, NoRefund: true},
-		"token, from empty":   &retry.TokenBudget{Deficit: 500},
-		"throttle":            new(retry.ThrottleBudget),
-		"ratio":               &retry.RatioBudget{Floor: -1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { // no time passes
-				p := retry.Policy{Backoff: retry.NoDelay{}, Budget: budget}
-				refused := func() bool { return errors.Is(retry.Do(t.Context(), p, fails), retry.ErrBudget) }
-				for i := 0; !refused(); i++ {
-					require.Less(t, i, 100, "it never refuses")
-				}
-				assert.True(t, refused(), "it stays empty")
-				for range 100 {
-					require.NoError(t, retry.Do(t.Context(), p, succeed))
-				}
-				op := retrytest.Fail(1, errOp)
-				assert.NoError(t, retry.Do(t.Context(), p, op.Run), "the budget does not refill")
-				assert.Equal(t, 2, op.Calls())
-			})
-		})
-	}
-	t.Run("by time", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			p := retry.Policy{Backoff: retry.NoDelay{}, Budget: &retry.RatioBudget{Ratio: -1, Floor: 0.2}, MaxAttempts: retry.Unlimited}
-			for range 2 {
-				op := retrytest.Script(errOp)
-				assert.ErrorIs(t, retry.Do(t.Context(), p, op.Run), retry.ErrBudget)
-				assert.Equal(t, 3, op.Calls(), "0.2 a second for 10 s are 2 retries")
-				time.Sleep(11 * time.Second)
-			}
-		})
+	synctest.Test(t, func(t *testing.T) { // no time passes
+		p := retry.Policy{Backoff: retry.NoDelay{}, Budget: new(retry.SharedBudget)}
+		refused := func() bool { return errors.Is(retry.Do(t.Context(), p, fails), retry.ErrBudget) }
+		for i := 0; !refused(); i++ {
+			require.Less(t, i, 100, "it never refuses")
+		}
+		assert.True(t, refused(), "it stays empty")
+		for range 2 {
+			require.NoError(t, retry.Do(t.Context(), p, succeed))
+		}
+		op := retrytest.Fail(1, errOp)
+		assert.NoError(t, retry.Do(t.Context(), p, op.Run), "the budget does not refill")
+		assert.Equal(t, 2, op.Calls())
 	})
 }
 
-// TestPermanentFailureRefunds: a permanent failure refunds the last retry, because the
-// resource has responded.
-func TestPermanentFailureRefunds(t *testing.T) {
-	for name, tt := range map[string]struct {
-		bucket   *retry.TokenBudget
-		outcomes []error
-		balance  float64
-	}{
-		"404 after a failure":      {&retry.TokenBudget{}, []error{errOp, statusedError(404)}, 500},
-		"404 after throttling":     {&retry.TokenBudget{}, []error{statusedError(429), statusedError(404)}, 500},
-		"marked, after a failure":  {&retry.TokenBudget{}, []error{errOp, retry.Permanent(errOp)}, 500},
-		"404 after two retries":    {&retry.TokenBudget{}, []error{errOp, errOp, statusedError(404)}, 500 - 14},
-		"success":                  {&retry.TokenBudget{}, []error{errOp, nil}, 500},
-		"gave up":                  {&retry.TokenBudget{}, []error{errOp}, 500 - 2*14},
-		"404, only success counts": {&retry.TokenBudget{SuccessOnly: true}, []error{errOp, statusedError(404)}, 500 - 14},
+func BenchmarkBudget(b *testing.B) {
+	shared := &retry.SharedBudget{}
+	for name, budget := range map[string]retry.Budget{
+		"none": nil, "token": &awspreset.TokenBudget{}, "shared": shared, "part": shared.Part("GET /"),
 	} {
-		_, _, _ = play(t, retry.Policy{Budget: tt.bucket}, tt.outcomes...)
-		assert.InDelta(t, tt.balance, tt.bucket.Balance(), 1e-9, name)
-	}
-	// One retry's worth of tokens suffices for any number of such calls.
-	p := retry.Policy{Budget: &retry.TokenBudget{Capacity: 14}}
-	for range 100 {
-		calls, _, err := play(t, p, errOp, statusedError(404))
-		require.Equal(t, 2, calls)
-		require.Equal(t, statusedError(404), err)
-	}
-}
-
-func TestInvitedBudget(t *testing.T) {
-	type step struct {
-		do      string // failure (without a hint), hint (429, of 2 s), 503 (likewise), success, permanent, or a time that passes
-		times   int
-		allowed bool    // the retry
-		balance float64 // of the Budget
-	}
-	for _, test := range []struct {
-		name    string
-		trusted bool
-		number  int // of the failed attempts
-		steps   []step
-	}{
-		{"hints are not refused", false, 1, []step{{"hint", 1, true, 495}, {"hint", 99, true, 0}, {"hint", 1000, true, 0}}},
-		{"up to the third retry", false, 3, []step{{"hint", 1000, true, 0}}},
-		{"the fourth is", false, 4, []step{{"hint", 100, true, 0}, {"hint", 1, false, 0}}},
-		{"failures without a hint are", false, 1, []step{{"hint", 100, true, 0}, {"failure", 1, false, 0}}},
-		{"a failure without a hint outweighs ten", false, 1, []step{
-			{"failure", 35, true, 10}, {"hint", 2, true, 0}, {"hint", 347, false, 0}, {"hint", 1, true, 0},
-		}},
-		{"successes count like hints", false, 1, []step{
-			{"hint", 101, true, 0}, {"failure", 12, false, 0}, {"hint", 1, false, 0}, {"success", 18, false, 18}, {"hint", 4, true, 3}, {"hint", 1, true, 3},
-		}},
-		{"permanent failures, too", false, 1, []step{
-			{"hint", 101, true, 0}, {"failure", 12, false, 0}, {"hint", 1, false, 0}, {"permanent", 18, false, 18}, {"hint", 4, true, 3}, {"hint", 1, true, 3},
-		}},
-		{"at most a hundred are ahead", false, 1, []step{
-			{"hint", 1000, true, 0}, {"failure", 10, false, 0}, {"hint", 1, true, 0}, {"failure", 10, false, 0}, {"hint", 1, false, 0},
-		}},
-		{"at most a thousand are to be made up", false, 1, []step{
-			{"failure", 1000, false, 10}, {"hint", 2, true, 0}, {"hint", 997, false, 0}, {"hint", 1, true, 0},
-		}},
-		{"nothing succeeds for five hints", false, 1, []step{
-			{"hint", 101, true, 0}, {"10s", 1, true, 0}, {"503", 1, true, 0}, {"1ns", 1, true, 0}, {"503", 1, false, 0},
-			{"success", 1, false, 1}, {"503", 1, true, 1},
-		}},
-		{"for half of that after a second attempt", false, 2, []step{
-			{"hint", 101, true, 0}, {"5s", 1, true, 0}, {"503", 1, true, 0}, {"1ns", 1, true, 0}, {"503", 1, false, 0},
-		}},
-		{"ten minutes later", false, 1, []step{
-			{"hint", 101, true, 0}, {"10m10s", 1, true, 0}, {"503", 1, false, 0}, {"1ns", 1, false, 0}, {"503", 1, true, 0},
-			{"11s", 1, true, 0}, {"503", 1, false, 0},
-		}},
-		{"throttling counts for ever", false, 3, []step{{"503", 36, true, 10}, {"9m", 1, true, 10}, {"503", 1, false, 10}, {"hint", 3, true, 0}}},
-		{"trusted", true, 1, []step{{"failure", 35, true, 10}, {"hint", 1000, true, 0}, {"1m", 1, true, 0}, {"hint", 1, true, 0}, {"failure", 1, false, 0}}},
-		{"trusted, the fourth", true, 4, []step{{"hint", 100, true, 0}, {"hint", 1, false, 0}}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			clock := &retrytest.Clock{}
-			budget := &retry.InvitedBudget{Budget: &retry.TokenBudget{}, Trusted: test.trusted, Clock: clock}
-			allowed := true
-			for i, step := range test.steps {
-				for range step.times {
-					failed := retry.Attempt{Number: test.number, Verdict: retry.Verdict{Class: retry.ClassTransient}}
-					switch step.do {
-					case "hint":
-						failed.Class, failed.Hint = retry.ClassThrottled, 2*time.Second
-						allowed = budget.TryWithdraw(failed)
-					case "503":
-						failed.Hint = 2 * time.Second
-						allowed = budget.TryWithdraw(failed)
-					case "failure":
-						allowed = budget.TryWithdraw(failed)
-					case "success":
-						budget.Deposit(retry.Attempt{}, nil)
-					case "permanent":
-						budget.Deposit(retry.Attempt{}, errors.New("not found"))
-					default:
-						passed, err := time.ParseDuration(step.do)
-						require.NoError(t, err)
-						clock.Advance(passed)
-					}
-				}
-				assert.Equal(t, step.allowed, allowed, "step %d", i+1)
-				assert.Equal(t, step.balance, budget.Balance(), "step %d", i+1)
+		p := retry.Policy{Budget: budget}
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				_ = retry.Do(context.Background(), p, succeed)
 			}
 		})
+		b.Run(name+", parallel", func(b *testing.B) {
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					_ = retry.Do(context.Background(), p, succeed)
+				}
+			})
+		})
 	}
-}
-
-// TestInvitedBudgetHints: a hint counts as at least a second and at most an hour.
-func TestInvitedBudgetHints(t *testing.T) {
-	for hint, counts := range map[time.Duration]time.Duration{
-		1: 5 * time.Second, time.Second: 5 * time.Second, 2 * time.Second: 10 * time.Second,
-		time.Hour: 5 * time.Hour, math.MaxInt64: 5 * time.Hour,
-	} {
-		clock := &retrytest.Clock{}
-		budget := &retry.InvitedBudget{Budget: &retry.TokenBudget{Deficit: 500}, Clock: clock}
-		invited := retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassTransient, Hint: hint}}
-		require.True(t, budget.TryWithdraw(invited))
-		clock.Advance(counts)
-		assert.True(t, budget.TryWithdraw(invited), hint)
-		clock.Advance(1)
-		assert.False(t, budget.TryWithdraw(invited), hint)
-	}
-}
-
-// TestInvitedBudgetRefund: an invited retry costs and refunds as any other.
-func TestInvitedBudgetRefund(t *testing.T) {
-	tokens := &retry.TokenBudget{Deficit: 100}
-	budget := &retry.InvitedBudget{Budget: tokens}
-	invited := retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassThrottled, Hint: time.Second}}
-	require.True(t, budget.TryWithdraw(invited))
-	assert.Equal(t, 395., tokens.Balance())
-	for range 4 {
-		require.True(t, budget.TryWithdraw(retry.Attempt{Number: 1}))
-	}
-	budget.Deposit(invited, nil)
-	assert.Equal(t, 400-4*14., tokens.Balance())
-}
-
-// TestInvitedBudgetWithout: without a Budget, all retries are allowed, and the balance is
-// infinite.
-func TestInvitedBudgetWithout(t *testing.T) {
-	var budget retry.InvitedBudget
-	assert.True(t, budget.TryWithdraw(retry.Attempt{Number: 1}))
-	budget.Deposit(retry.Attempt{}, nil)
-	assert.Equal(t, math.Inf(1), budget.Balance())
-	require.NoError(t, retry.Policy{Budget: &budget}.Validate())
-	budget.Budget = &retry.TokenBudget{Capacity: -1}
-	assert.ErrorContains(t, retry.Policy{Budget: &budget}.Validate(), "Capacity")
 }

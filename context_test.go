@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrytest"
 )
 
@@ -68,7 +69,7 @@ func TestContextEnds(t *testing.T) {
 			})
 			t.Run("with everything", func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					bucket := new(retry.TokenBudget)
+					bucket := new(awspreset.TokenBudget)
 					p := retry.Policy{MaxAttempts: 5, Budget: bucket, MaxElapsed: time.Hour, AttemptTimeout: time.Hour}
 					p.OnAttempt = func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) { return nil, nil }
 					p.Limiter = limiterFunc(func(context.Context) error { return nil })
@@ -347,7 +348,7 @@ func TestNoAttemptAfterTheContext(t *testing.T) {
 // policy.
 func TestCallAfterCanceledCall(t *testing.T) {
 	p := retry.Policy{
-		Backoff: retry.NoDelay{}, Budget: new(retry.TokenBudget), AttemptTimeout: time.Hour,
+		Backoff: retry.NoDelay{}, Budget: new(awspreset.TokenBudget), AttemptTimeout: time.Hour,
 		Limiter: limiterFunc(func(ctx context.Context) error { return ctx.Err() }),
 	}
 	for range 3 {
@@ -386,7 +387,7 @@ func TestResponseBeatsContext(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
-			budget := new(retry.TokenBudget)
+			budget := new(awspreset.TokenBudget)
 			p := retry.Policy{Budget: budget, Hooks: retry.Hooks{OnRetry: func(context.Context, retry.Attempt, time.Duration) {
 				assert.Fail(t, "a retry after the context has ended")
 			}}}

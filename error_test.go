@@ -39,7 +39,7 @@ func TestReasonLabel(t *testing.T) {
 	}{
 		"attempts":                           {t.Context(), retry.Policy{MaxAttempts: 1}, failed, "attempts"},
 		"elapsed":                            {t.Context(), retry.Policy{Backoff: second, MaxElapsed: 1}, failed, "elapsed"},
-		"budget":                             {t.Context(), retry.Policy{Budget: &retry.TokenBudget{Capacity: 1}}, failed, "budget"},
+		"budget":                             {t.Context(), retry.Policy{Budget: &awspreset.TokenBudget{Capacity: 1}}, failed, "budget"},
 		"hint":                               {t.Context(), retry.Policy{Hint: retry.HintOrGiveUp{Max: 1}}, retry.After(failed, time.Hour), "hint"},
 		"unrepeatable":                       {t.Context(), retry.Policy{}, retry.Unrepeatable(failed), "unrepeatable"},
 		"permanent":                          {t.Context(), retry.Policy{}, retry.Permanent(failed), "permanent"},
@@ -148,9 +148,9 @@ func TestUncomparableErrors(t *testing.T) {
 		calls    int
 	}{
 		"transient":  {retry.Policy{}, []error{bad}, 3},
-		"recovers":   {retry.Policy{Budget: new(retry.TokenBudget)}, []error{bad, nil}, 2},
-		"throttling": {retry.Policy{Budget: new(retry.ThrottleBudget), MaxAttempts: 3, MaxElapsed: time.Hour}, []error{retry.Throttled(bad)}, 3},
-		"permanent":  {retry.Policy{Budget: new(retry.RatioBudget)}, []error{retry.Permanent(bad)}, 1},
+		"recovers":   {retry.Policy{Budget: new(awspreset.TokenBudget)}, []error{bad, nil}, 2},
+		"throttling": {retry.Policy{Budget: new(retry.SharedBudget), MaxAttempts: 3, MaxElapsed: time.Hour}, []error{retry.Throttled(bad)}, 3},
+		"permanent":  {retry.Policy{Budget: new(retry.SharedBudget)}, []error{retry.Permanent(bad)}, 1},
 		"classifier": {retry.Policy{Classifier: retry.FirstOf(retry.DefaultClassifier{}, awspreset.Classifier{Preset: awspreset.JavaV1Legacy})}, []error{errors.Join(bad, bad)}, 1},
 		"limiter":    {retry.Policy{Limiter: limiterFunc(func(context.Context) error { return bad })}, nil, 0},
 	} {

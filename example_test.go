@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrytest"
 )
 
@@ -224,37 +225,29 @@ func ExamplePolicy_Validate() {
 	// Output: invalid retry policy: MaxAttempts is negative (-1); Backoff: FullJitter: Base 1m0s is above Cap 1s; Backoff: FullJitter: Factor 0.5 is not a number of at least 1
 }
 
-func ExampleTokenBudget() {
-	// One budget for each server, shared by all its callers.
-	bucket := &retry.TokenBudget{Capacity: 20, Costs: retry.TokenCosts{Transient: 5, Timeout: 10, Throttled: 5}}
-	policy := retry.Policy{Budget: bucket, Clock: &retrytest.Clock{}, Rand: retrytest.Fixed(0.5)}
+func ExampleSharedBudget() {
+	// One budget for each server, shared by all calls to it.
+	budget := &retry.SharedBudget{}
+	policy := retry.Policy{Budget: budget, Clock: &retrytest.Clock{}, Rand: retrytest.Fixed(0.5)}
 	down := func(context.Context) error { return io.ErrUnexpectedEOF }
 	for range 3 {
-		fmt.Println(retry.Do(context.Background(), policy, down), bucket.Balance())
+		fmt.Println(retry.Do(context.Background(), policy, down), budget.Balance())
 	}
 	// Output:
-	// gave up after 3 attempts (all attempts used): unexpected EOF 10
-	// gave up after 3 attempts (all attempts used): unexpected EOF 0
-	// gave up after 1 attempt (client-side retry budget used up, next wait 25ms): unexpected EOF 0
+	// gave up after 3 attempts (all attempts used): unexpected EOF 3
+	// gave up after 3 attempts (all attempts used): unexpected EOF 1
+	// gave up after 2 attempts (client-side retry budget used up, next wait 50ms): unexpected EOF 0
 }
 
-func ExampleRatioBudget() {
-	// Retries may be a tenth of the calls in the last minute, plus one per minute.
-	budget := &retry.RatioBudget{Ratio: 0.1, Floor: 1. / 60, Window: time.Minute, Clock: &retrytest.Clock{}}
-	policy := retry.Policy{Budget: budget, Clock: &retrytest.Clock{}}
-	for range 50 {
-		_ = retry.Do(context.Background(), policy, func(context.Context) error { return nil })
+func ExampleSharedBudget_Part() {
+	budget := &retry.SharedBudget{}
+	search := retry.Policy{Budget: budget.Part("search"), Clock: &retrytest.Clock{}}
+	order := retry.Policy{Budget: budget.Part("order"), Clock: &retrytest.Clock{}}
+	for range 100 { // the search is broken
+		_ = retry.Do(context.Background(), search, func(context.Context) error { return io.ErrUnexpectedEOF })
 	}
-	fmt.Printf("%.0f retries\n", budget.Balance())
-	// Output: 6 retries
-}
-
-func ExampleThrottleBudget() {
-	throttle := &retry.ThrottleBudget{MaxTokens: 4, TokenRatio: 0.5}
-	policy := retry.Policy{Budget: throttle, MaxAttempts: retry.Unlimited, Clock: &retrytest.Clock{}}
-	err := retry.Do(context.Background(), policy, func(context.Context) error { return io.ErrUnexpectedEOF })
-	fmt.Println(errors.Is(err, retry.ErrBudget), throttle.Balance())
-	// Output: true 2
+	fmt.Println(retry.Do(context.Background(), order, retrytest.Fail(1, io.ErrUnexpectedEOF).Run))
+	// Output: <nil>
 }
 
 // turns is a Limiter that allows one attempt at a time.
@@ -382,7 +375,7 @@ func ExamplePolicy_Next() {
 		failed retry.Attempt
 		first  time.Time
 	}
-	policy := retry.Policy{Backoff: retry.Exponential{Base: time.Second}, MaxAttempts: 3, MaxElapsed: time.Hour, Budget: &retry.TokenBudget{}}
+	policy := retry.Policy{Backoff: retry.Exponential{Base: time.Second}, MaxAttempts: 3, MaxElapsed: time.Hour, Budget: &awspreset.TokenBudget{}}
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	handle := func(text string) error {
 		if text == "poison" {

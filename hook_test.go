@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrytest"
 )
 
@@ -189,7 +190,7 @@ func TestOnRetryBeforeWaits(t *testing.T) {
 			"0s call 1; 0s retry 1 after 1s; 1s call 2"},
 		"permanent": {retry.Policy{}, 0, []error{errOp, retry.Permanent(errOp)},
 			"0s call 1; 0s retry 1 after 1s; 1s call 2; 1s give up: permanent failure"},
-		"budget": {retry.Policy{Budget: &retry.TokenBudget{Capacity: 14}}, 0, []error{errOp},
+		"budget": {retry.Policy{Budget: &awspreset.TokenBudget{Capacity: 14}}, 0, []error{errOp},
 			"0s call 1; 0s retry 1 after 1s; 1s call 2; 1s give up: client-side retry budget used up"},
 		"hint too long": {retry.Policy{Hint: retry.HintOrGiveUp{}}, 0, []error{errOp, retry.After(errOp, 2*time.Hour)},
 			"0s call 1; 0s retry 1 after 1s; 1s call 2; 1s give up: server asks for too long a wait"},

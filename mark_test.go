@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrytest"
 )
 
@@ -141,7 +142,7 @@ func TestPermanentAlwaysWins(t *testing.T) {
 	} {
 		for _, p := range []retry.Policy{
 			{}, {MaxAttempts: 1}, {MaxAttempts: 3}, {MaxAttempts: retry.Unlimited},
-			{Budget: new(retry.TokenBudget), MaxElapsed: time.Hour}, // not bare
+			{Budget: new(awspreset.TokenBudget), MaxElapsed: time.Hour}, // not bare
 			{Hooks: retry.Hooks{OnGiveUp: func(context.Context, *retry.Error) {}}},
 		} {
 			p.Classifier = always

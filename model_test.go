@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 )
 
 var modelScenarios = flag.Int("model.scenarios", 2000, "random scenarios that are compared with the model")
@@ -231,7 +232,7 @@ func (s scenario) play(ctx context.Context) (begins []time.Duration, end string)
 	if s.tokens >= 0 {
 		// A Capacity of 0 would mean the default, so an empty budget has a deficit of
 		// all tokens.
-		p.Budget = &retry.TokenBudget{Capacity: max(1, s.tokens), Deficit: max(1, s.tokens) - s.tokens, Success: 1e-9, Costs: retry.TokenCosts{Transient: 1, Timeout: 1, Throttled: 1}}
+		p.Budget = &awspreset.TokenBudget{Capacity: max(1, s.tokens), Deficit: max(1, s.tokens) - s.tokens, Success: 1e-9, Costs: awspreset.TokenCosts{Transient: 1, Timeout: 1, Throttled: 1}}
 	}
 	ctx, cancel := s.context(ctx)
 	defer cancel(nil)

@@ -53,7 +53,7 @@ func TestShared(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var retries atomic.Int64
 			p := retry.Policy{
-				Backoff: tt.rule, MaxAttempts: 5, Rand: retrytest.Fixed(0.5), Budget: &retry.TokenBudget{Capacity: 1e6},
+				Backoff: tt.rule, MaxAttempts: 5, Rand: retrytest.Fixed(0.5), Budget: &awspreset.TokenBudget{Capacity: 1e6},
 				Hooks: retry.Hooks{OnRetry: func(context.Context, retry.Attempt, time.Duration) { retries.Add(1) }},
 			}
 			synctest.Test(t, func(t *testing.T) {

@@ -45,8 +45,8 @@ var send = func(_ context.Context, order Order) error {
 	return fmt.Errorf("order %d: %w", order, ErrUnknownCustomer)
 }
 
-// One budget for all calls to this server.
-var background = retry.Policy{MaxElapsed: time.Minute, Budget: &retry.TokenBudget{}}
+// For work in the background by a fixed number of workers.
+var background = retry.Policy{MaxElapsed: time.Minute, AttemptTimeout: 10 * time.Second}
 
 func submit(ctx context.Context, order Order) error {
 	return retry.Do(ctx, background, func(ctx context.Context) error {

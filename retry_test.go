@@ -63,7 +63,7 @@ func TestDo(t *testing.T) {
 		{"unrepeatable in an inner call", retry.Policy{}, retrytest.Script(retry.Do(t.Context(), retry.Policy{}, retrytest.Script(retry.Unrepeatable(errOp)).Run)), 1, nil, errOp, retry.ErrUnrepeatable},
 		{"elapsed allows a wait that ends in time", retry.Policy{MaxElapsed: 3 * s, MaxAttempts: 9}, retrytest.Script(errOp), 3, []time.Duration{s, 2 * s}, errOp, retry.ErrMaxElapsed},
 		{"elapsed forbids a wait that ends late", retry.Policy{MaxElapsed: 3*s - 1, MaxAttempts: 9}, retrytest.Script(errOp), 2, []time.Duration{s}, errOp, retry.ErrMaxElapsed},
-		{"budget refuses", retry.Policy{Budget: &retry.TokenBudget{Capacity: 14}, MaxAttempts: 9}, retrytest.Script(errOp), 2, []time.Duration{s}, errOp, retry.ErrBudget},
+		{"budget refuses", retry.Policy{Budget: &awspreset.TokenBudget{Capacity: 14}, MaxAttempts: 9}, retrytest.Script(errOp), 2, []time.Duration{s}, errOp, retry.ErrBudget},
 		{"hint is longer", retry.Policy{}, retrytest.Script(retry.After(errOp, 5*s), nil), 2, []time.Duration{5 * s}, nil, nil},
 		{"hint is shorter", retry.Policy{}, retrytest.Script(retry.After(errOp, s/2), nil), 2, []time.Duration{s}, nil, nil},
 		{"hint of 55 years", retry.Policy{}, retrytest.Script(retry.After(errOp, 1743434408*s), nil), 2, []time.Duration{time.Hour}, nil, nil},
@@ -100,7 +100,7 @@ func TestDo(t *testing.T) {
 // TestUnrepeatable: an unrepeatable failure neither takes nor returns tokens, because it
 // shows nothing about the resource.
 func TestUnrepeatable(t *testing.T) {
-	bucket := &retry.TokenBudget{Capacity: 20, Deficit: 10, Costs: retry.TokenCosts{Transient: 5}}
+	bucket := &awspreset.TokenBudget{Capacity: 20, Deficit: 10, Costs: awspreset.TokenCosts{Transient: 5}}
 	p, _ := onClock(3)
 	p.Budget = bucket
 	require.ErrorIs(t, retry.Do(t.Context(), p, retrytest.Script(retry.Unrepeatable(errOp)).Run), retry.ErrUnrepeatable)
@@ -258,7 +258,7 @@ func TestSinceFailure(t *testing.T) {
 	slow := func(context.Context) error { clock.Advance(10 * time.Second); return errOp }
 	e := asError(t, retry.Do(t.Context(), p, slow))
 	assert.Equal(t, 23*time.Second, e.SinceFailure)
-	p.Budget = &retry.TokenBudget{}
+	p.Budget = &awspreset.TokenBudget{}
 	e = asError(t, retry.Do(t.Context(), p, slow))
 	assert.Equal(t, 23*time.Second, e.SinceFailure, "a Budget makes no difference")
 	p.MaxElapsed = time.Hour
@@ -364,7 +364,7 @@ func recovered(f func()) (v any) {
 // TestPanicOfOperation: the operation's panic passes through; timers and budgets keep
 // working.
 func TestPanicOfOperation(t *testing.T) {
-	bucket := &retry.TokenBudget{}
+	bucket := &awspreset.TokenBudget{}
 	var ended []error
 	p, _ := onClock(3)
 	p.Budget = bucket
@@ -761,7 +761,7 @@ func TestProgress(t *testing.T) {
 	})
 	t.Run("budget", func(t *testing.T) {
 		p, _ := onClock(retry.Unlimited)
-		budget := &retry.TokenBudget{Capacity: 20}
+		budget := &awspreset.TokenBudget{Capacity: 20}
 		p.Budget = budget
 		script := retrytest.Script(progress)
 		ended := errors.New("enough")
@@ -829,7 +829,7 @@ func TestNext(t *testing.T) {
 		"too long a hint":                      {retry.Policy{Hint: retry.HintOrGiveUp{Max: s}}, retry.Attempt{Number: 1, Err: retry.After(errOp, 9*s)}, 0, 9 * s, retry.ErrHint},
 		"the time limit":                       {retry.Policy{MaxElapsed: 10 * s}, retry.Attempt{Number: 2, Err: errOp}, 9 * s, 2 * s, retry.ErrMaxElapsed},
 		"within the limit":                     {retry.Policy{MaxElapsed: 10 * s}, retry.Attempt{Number: 2, Err: errOp}, 8 * s, 2 * s, nil},
-		"the budget":                           {retry.Policy{Budget: &retry.TokenBudget{Capacity: 1}}, retry.Attempt{Number: 1, Err: errOp}, 0, s, retry.ErrBudget},
+		"the budget":                           {retry.Policy{Budget: &awspreset.TokenBudget{Capacity: 1}}, retry.Attempt{Number: 1, Err: errOp}, 0, s, retry.ErrBudget},
 		"a hint of a nanosecond":               {retry.Policy{Backoff: retry.NoDelay{}}, retry.Attempt{Number: 1, Err: retry.After(errOp, 1)}, 0, 1, nil},
 		"progress, as long as the limit":       {retry.Policy{MaxElapsed: s}, retry.Attempt{Number: 9, Err: retry.Progress(errOp)}, time.Hour, s, nil},
 		"progress":                             {retry.Policy{MaxElapsed: 3 * s}, retry.Attempt{Number: 9, Err: retry.Progress(errOp)}, time.Hour, s, nil},
@@ -862,7 +862,7 @@ func TestNext(t *testing.T) {
 		assert.Equal(t, []retry.Attempt{anew, anew}, seen[2:])
 	})
 	t.Run("withdraws", func(t *testing.T) {
-		budget := &retry.TokenBudget{}
+		budget := &awspreset.TokenBudget{}
 		_, reason := retry.Policy{Budget: budget}.Next(retry.Attempt{Number: 1, Err: errOp}, 0)
 		assert.NoError(t, reason)
 		assert.Equal(t, 486., budget.Balance())
@@ -891,8 +891,8 @@ func FuzzNext(f *testing.F) {
 			Backoff: retry.DecorrelatedJitter{Base: time.Second, Cap: time.Minute}, MaxAttempts: max(0, attempts%8),
 			MaxElapsed: max(0, time.Duration(elapsed)%time.Hour),
 		}
-		with := func() (retry.Policy, *retrytest.Clock, *retry.TokenBudget) {
-			p, clock, budget := policy, &retrytest.Clock{}, &retry.TokenBudget{Capacity: 60}
+		with := func() (retry.Policy, *retrytest.Clock, *awspreset.TokenBudget) {
+			p, clock, budget := policy, &retrytest.Clock{}, &awspreset.TokenBudget{Capacity: 60}
 			p.Clock, p.Budget, p.Rand = clock, budget, rand.New(rand.NewPCG(seed, 3)).Float64
 			return p, clock, budget
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrytest"
 )
 
@@ -31,19 +32,17 @@ func TestValid(t *testing.T) {
 		{Backoff: retry.Linear{Step: time.Second}},
 		{Backoff: foreignBackoff{}},
 		{Backoff: retry.Capped{Of: foreignBackoff{}, Cap: 1}, Classifier: retry.FirstOf(retry.DefaultClassifier{}), Hint: retry.HintOrGiveUp{}},
-		{Budget: &retry.TokenBudget{}, Clock: &retrytest.Clock{}},
-		{Budget: &retry.RatioBudget{Floor: -1}},
-		{Budget: &retry.ThrottleBudget{}},
-		{Budget: &retry.TokenBudget{Success: -1}},
+		{Budget: &awspreset.TokenBudget{}, Clock: &retrytest.Clock{}},
+		{Budget: &retry.SharedBudget{}},
+		{Budget: &retry.SharedBudget{Reserve: 1}},
+		{Budget: retry.NoBudget{}},
 		{Backoff: &retry.FullJitter{Base: ms}},
 		{Backoff: retry.Schedule{0, ms}},
 		{Backoff: retry.WhenThrottled{Else: retry.Capped{Of: retry.Spread{Of: retry.Jittered{}}}}}, // nil means the default rule
 		{Backoff: retry.Constant(0)},
 		{Backoff: retry.Exponential{Base: ms, Cap: ms, Factor: 1}},
 		{Backoff: retry.Spread{Of: retry.Jittered{Of: retry.NoDelay{}}, Fraction: 1}},
-		{Budget: &retry.TokenBudget{Deficit: 500}},
 		{Backoff: retry.Exponential{Base: time.Microsecond, Factor: math.MaxFloat64}},
-		{Budget: &retry.TokenBudget{Capacity: math.MaxFloat64}},
 	}
 	for name, b := range everyBackoff {
 		p := retry.Policy{Backoff: b.rule}
@@ -87,15 +86,7 @@ func TestInvalid(t *testing.T) {
 		{"classifiers", retry.Policy{Classifier: retry.FirstOf(nil, retry.FirstOf(nil))}, []string{
 			"Classifier: FirstOf[0] is nil", "Classifier: FirstOf[1]: FirstOf[0] is nil",
 		}},
-		{"a bucket", retry.Policy{Budget: &retry.TokenBudget{Capacity: -1, Success: nan, Costs: retry.TokenCosts{Timeout: -1}}}, []string{
-			"Budget: Capacity -1 is not a number of at least 0", "Success NaN is not a number", "Costs.Timeout -1 is not",
-		}},
-		{"a deficit", retry.Policy{Budget: &retry.TokenBudget{Deficit: 501}}, []string{"Deficit is above Capacity"}},
-		{"a throttle", retry.Policy{Budget: &retry.ThrottleBudget{TokenRatio: -1}}, []string{"TokenRatio -1 is not a number of at least 0"}},
-		{"a ratio", retry.Policy{Budget: &retry.RatioBudget{Ratio: nan, Floor: math.Inf(1), Window: -1}}, []string{
-			"Ratio is NaN", "Floor is +Inf", "Window -1ns is negative",
-		}},
-		{"another ratio", retry.Policy{Budget: &retry.RatioBudget{Floor: math.Inf(-1)}}, []string{"Floor is -Inf"}},
+		{"a budget", retry.Policy{Budget: &retry.SharedBudget{Reserve: nan}}, []string{"Budget: Reserve NaN is not a number of at least 0"}},
 		{"a missing unit", retry.Policy{Backoff: retry.FullJitter{Base: 100, Cap: 5}}, []string{
 			"Backoff: FullJitter: Base 100ns is below 1µs; is its unit missing?", "Base 100ns is above Cap 5ns",
 		}},
@@ -115,8 +106,8 @@ func TestInvalid(t *testing.T) {
 			"Classifier: FirstOf[0] is a nil retry.ClassifierFunc", "Limiter is a nil retry_test.limiterFunc",
 		}},
 		{"nil rules", retry.Policy{Backoff: (*retry.FullJitter)(nil)}, []string{"Backoff is a nil *retry.FullJitter"}},
-		{"nil pointers", retry.Policy{Budget: (*retry.TokenBudget)(nil), Clock: (*retrytest.Clock)(nil)}, []string{
-			"Budget is a nil *retry.TokenBudget", "Clock is a nil *retrytest.Clock",
+		{"nil pointers", retry.Policy{Budget: (*awspreset.TokenBudget)(nil), Clock: (*retrytest.Clock)(nil)}, []string{
+			"Budget is a nil *awspreset.TokenBudget", "Clock is a nil *retrytest.Clock",
 		}},
 	}
 	for _, tt := range tests {
@@ -163,7 +154,7 @@ func TestInvalidNil(t *testing.T) {
 		"Backoff is a nil *retry.FullJitter":           {Backoff: (*retry.FullJitter)(nil)},
 		"Classifier is a nil *retry.DefaultClassifier": {Classifier: (*retry.DefaultClassifier)(nil)},
 		"FirstOf[1] is nil":                            {Classifier: retry.FirstOf(retry.DefaultClassifier{}, nil)},
-		"Budget is a nil *retry.TokenBudget":           {Budget: (*retry.TokenBudget)(nil)},
+		"Budget is a nil *awspreset.TokenBudget":       {Budget: (*awspreset.TokenBudget)(nil)},
 		"Hint is a nil *retry.HintOrGiveUp":            {Hint: (*retry.HintOrGiveUp)(nil)},
 		"Clock is a nil *retrytest.Clock":              {Clock: (*retrytest.Clock)(nil)},
 	} {

@@ -41,26 +41,3 @@ func TestRuleVectors(t *testing.T) {
 		assert.Zero(t, r.Skipped)
 	}
 }
-
-// TestThrottleVectors: a ThrottleBudget is the retryThrottling of gRPC.
-func TestThrottleVectors(t *testing.T) {
-	type given struct {
-		Capacity, Ratio float64
-		Events          []struct{ Retry, End string }
-	}
-	r := vectors.Check(t, "quota/grpc-a6", func(_ string, c given) any {
-		b, after := &retry.ThrottleBudget{MaxTokens: c.Capacity, TokenRatio: c.Ratio}, []map[string]any{}
-		for _, e := range c.Events {
-			step := make(map[string]any)
-			if e.Retry != "" {
-				step["granted"] = b.TryWithdraw(retry.Attempt{})
-			} else {
-				b.Deposit(retry.Attempt{}, nil)
-			}
-			step["tokens"] = b.Balance()
-			after = append(after, step)
-		}
-		return map[string]any{"after": after}
-	})
-	assert.Equal(t, r.Answers.All, r.Answers.Of, "%v", r)
-}

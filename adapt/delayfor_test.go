@@ -12,6 +12,7 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/adapt"
+	"github.com/gobackoff/retry/awspreset"
 )
 
 func TestDelayForDecides(t *testing.T) {
@@ -45,7 +46,7 @@ func TestDelayForDecides(t *testing.T) {
 }
 
 func TestDelayForBudget(t *testing.T) {
-	budget := &retry.TokenBudget{}
+	budget := &awspreset.TokenBudget{}
 	policy := doubling
 	policy.Budget = budget
 	_, reason := adapt.DelayFor(policy, "id", 3, errOp)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/adapt"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrytest"
 )
 
@@ -38,7 +39,7 @@ func TestNumbered(t *testing.T) {
 // TestNumberedAlone: only the delays come from the policy; all decisions are left to the
 // library.
 func TestNumberedAlone(t *testing.T) {
-	budget := &retry.TokenBudget{}
+	budget := &awspreset.TokenBudget{}
 	policy := doubling
 	policy.Budget, policy.MaxElapsed, policy.MaxAttempts = budget, 1, 1
 	policy.Classifier = retry.OnlyIf(func(error) bool { return false })

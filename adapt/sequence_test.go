@@ -10,6 +10,7 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/adapt"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrytest"
 )
 
@@ -106,8 +107,8 @@ func TestSequenceChain(t *testing.T) {
 }
 
 func TestSequenceBudget(t *testing.T) {
-	cost := retry.TokenCosts{Transient: 1, Timeout: 1, Throttled: 1}
-	budget := &retry.TokenBudget{Capacity: 3, Costs: cost, Success: 0.5, SuccessOnly: true}
+	cost := awspreset.TokenCosts{Transient: 1, Timeout: 1, Throttled: 1}
+	budget := &awspreset.TokenBudget{Capacity: 3, Costs: cost, Success: 0.5, SuccessOnly: true}
 	policy := doubling
 	policy.Budget = budget
 	s := adapt.NewSequence(policy)

@@ -96,23 +96,3 @@ func TestOverload(t *testing.T) {
 		})
 	}
 }
-
-// TestTrusted: the budget of one busy client process is too small for a stall, and suffices
-// if it does not refuse retries that a Gate invited.
-func TestTrusted(t *testing.T) {
-	for _, test := range []struct {
-		name        string
-		budget      retry.Budget
-		least, most float64 // percent
-	}{
-		{"TokenBudget", new(retry.TokenBudget), 0, 95},
-		{"Trusted", &retry.InvitedBudget{Budget: new(retry.TokenBudget), Trusted: true}, 97, 100},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			budgets := &retryhttp.PerHost{New: func(string) retry.Budget { return test.budget }}
-			percent := run(t, busy(stall(2*sec)), new(Gate), budgets).Percent("")
-			assert.GreaterOrEqual(t, percent, test.least)
-			assert.LessOrEqual(t, percent, test.most)
-		})
-	}
-}

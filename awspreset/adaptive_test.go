@@ -287,7 +287,7 @@ func TestAdaptiveLimiterClockGoesBack(t *testing.T) {
 // budget, unlike in the adaptive mode of aws/aws-sdk-go-v2 v1.47.6.
 func TestAdaptiveLimiterLeavesBudget(t *testing.T) {
 	clock := &retrytest.Clock{}
-	budget := &retry.TokenBudget{}
+	budget := &awspreset.TokenBudget{}
 	policy := retry.Policy{Budget: budget, Limiter: &awspreset.AdaptiveLimiter{Clock: clock}, Clock: clock, MaxAttempts: retry.Unlimited}
 	require.ErrorIs(t, retry.Do(t.Context(), policy, func(context.Context) error { return errOp }), retry.ErrBudget)
 	require.ErrorIs(t, retry.Do(t.Context(), policy, func(context.Context) error { return retry.Throttled(errOp) }), retry.ErrBudget)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryconfig"
 )
 
@@ -103,17 +104,17 @@ func requestError(err error) error { return &url.Error{Op: "Post", URL: "https:/
 
 // balance returns -1 if there is no quota, as the SDK does.
 func balance(p retry.Policy) float64 {
-	if b, ok := p.Budget.(retry.Balancer); ok {
+	if b, ok := p.Budget.(interface{ Balance() float64 }); ok {
 		return b.Balance()
 	}
 	return -1
 }
 
-func tokens(b retry.Budget) *retry.TokenBudget {
-	if bucket, ok := b.(*retry.TokenBudget); ok {
+func tokens(b retry.Budget) *awspreset.TokenBudget {
+	if bucket, ok := b.(*awspreset.TokenBudget); ok {
 		return bucket
 	}
-	return reflect.ValueOf(b).FieldByName("TokenBudget").Interface().(*retry.TokenBudget)
+	return reflect.ValueOf(b).FieldByName("TokenBudget").Interface().(*awspreset.TokenBudget)
 }
 
 func textOf(p retry.Policy) string { return retryconfig.Policy{Policy: p}.String() }

@@ -25,7 +25,7 @@ func TestLongPoll(t *testing.T) {
 	}{
 		"refused":                     {func(*retry.Policy) {}, errOp, []time.Duration{s}},
 		"refused, with a hint":        {func(*retry.Policy) {}, retry.After(errOp, 3*s), []time.Duration{3 * s}},
-		"refused at the second retry": {func(p *retry.Policy) { p.Budget = &retry.TokenBudget{Capacity: 14} }, errOp, []time.Duration{s, s}},
+		"refused at the second retry": {func(p *retry.Policy) { p.Budget = &awspreset.TokenBudget{Capacity: 14} }, errOp, []time.Duration{s, s}},
 		"permanent":                   {func(*retry.Policy) {}, retry.Permanent(errOp), nil},
 		"no attempt left":             {func(p *retry.Policy) { p.MaxAttempts = 1 }, errOp, nil},
 		"no time left":                {func(p *retry.Policy) { p.MaxElapsed = s / 2 }, errOp, nil},
@@ -34,7 +34,7 @@ func TestLongPoll(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			clock := &retrytest.Clock{}
-			p := retry.Policy{Backoff: retry.Constant(s), Budget: &retry.TokenBudget{Capacity: 1}, Clock: clock}
+			p := retry.Policy{Backoff: retry.Constant(s), Budget: &awspreset.TokenBudget{Capacity: 1}, Clock: clock}
 			tt.change(&p)
 			err := retry.Do(t.Context(), p, retrytest.Script(tt.err).Run)
 			assert.Equal(t, err, awspreset.LongPoll(t.Context(), p, err))
@@ -48,7 +48,7 @@ func TestLongPollEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
-		p := retry.Policy{Backoff: retry.Constant(time.Minute), Budget: &retry.TokenBudget{Capacity: 1}}
+		p := retry.Policy{Backoff: retry.Constant(time.Minute), Budget: &awspreset.TokenBudget{Capacity: 1}}
 		refused := retry.Do(ctx, p, retrytest.Script(errOp).Run)
 		require.ErrorIs(t, refused, retry.ErrBudget)
 		start := time.Now()

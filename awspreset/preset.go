@@ -335,10 +335,10 @@ func policy2026(attempts int, throttled, others retry.Backoff) retry.Policy {
 
 const quotaCapacity = 500
 
-var costs2026 = retry.TokenCosts{Transient: 14, Timeout: 14, Throttled: 5}
+var costs2026 = TokenCosts{Transient: 14, Timeout: 14, Throttled: 5}
 
-func quota(costs retry.TokenCosts) *retry.TokenBudget {
-	return &retry.TokenBudget{Capacity: quotaCapacity, Costs: costs, SuccessOnly: true}
+func quota(costs TokenCosts) *TokenBudget {
+	return &TokenBudget{Capacity: quotaCapacity, Costs: costs, SuccessOnly: true}
 }
 
 func adaptiveCommon() *AdaptiveLimiter { return &AdaptiveLimiter{} }
@@ -360,7 +360,7 @@ func botocoreStandard(string) retry.Policy {
 }
 
 func botocorePolicy(b retry.Backoff) retry.Policy {
-	return retry.Policy{Backoff: b, MaxAttempts: 3, Hint: retry.HintIgnore{}, Budget: quota(retry.TokenCosts{Transient: 5, Timeout: 10, Throttled: 5})}
+	return retry.Policy{Backoff: b, MaxAttempts: 3, Hint: retry.HintIgnore{}, Budget: quota(TokenCosts{Transient: 5, Timeout: 10, Throttled: 5})}
 }
 
 func goStandard(string) retry.Policy { return goPolicy(goQuota{quota(goCosts)}) }
@@ -372,27 +372,27 @@ func goAdaptive(string) retry.Policy {
 	return goPolicy(b)
 }
 
-var goCosts = retry.TokenCosts{Transient: 5, Timeout: 10, Throttled: 5}
+var goCosts = TokenCosts{Transient: 5, Timeout: 10, Throttled: 5}
 
 func goPolicy(q retry.Budget) retry.Policy {
 	return retry.Policy{Backoff: goFull{Cap: awsCap}, MaxAttempts: 3, Hint: retry.HintIgnore{}, Budget: q}
 }
 
 func javaV1Legacy(service string) retry.Policy {
-	p := javaV1(service, 4, retry.TokenCosts{Transient: 5, Timeout: 5, Throttled: 0})
+	p := javaV1(service, 4, TokenCosts{Transient: 5, Timeout: 5, Throttled: 0})
 	p.Backoff = retry.WhenThrottled{Throttled: javaEqual{Base: 500 * time.Millisecond, Cap: awsCap}, Else: p.Backoff}
 	return p
 }
 
 func javaV1Standard(service string) retry.Policy {
-	p := javaV1(service, 3, retry.TokenCosts{Transient: 5, Timeout: 10, Throttled: 5})
+	p := javaV1(service, 3, TokenCosts{Transient: 5, Timeout: 10, Throttled: 5})
 	if service == "dynamodb" {
 		p.Backoff = javaV1Legacy(service).Backoff
 	}
 	return p
 }
 
-func javaV1(service string, attempts int, costs retry.TokenCosts) retry.Policy {
+func javaV1(service string, attempts int, costs TokenCosts) retry.Policy {
 	base := 100 * time.Millisecond
 	if service == "dynamodb" {
 		base, attempts = 25*time.Millisecond, 11
@@ -404,14 +404,14 @@ func javaV1(service string, attempts int, costs retry.TokenCosts) retry.Policy {
 }
 
 func javaV2Legacy(service string) retry.Policy {
-	return javaV2(service, 4, javaEqual{Base: 500 * time.Millisecond, Cap: awsCap}, retry.TokenCosts{Transient: 5, Timeout: 5, Throttled: 0})
+	return javaV2(service, 4, javaEqual{Base: 500 * time.Millisecond, Cap: awsCap}, TokenCosts{Transient: 5, Timeout: 5, Throttled: 0})
 }
 
 func javaV2Standard(service string) retry.Policy {
-	return javaV2(service, 3, wholeFull{Base: time.Second, Cap: awsCap}, retry.TokenCosts{Transient: 5, Timeout: 5, Throttled: 5})
+	return javaV2(service, 3, wholeFull{Base: time.Second, Cap: awsCap}, TokenCosts{Transient: 5, Timeout: 5, Throttled: 5})
 }
 
-func javaV2(service string, attempts int, throttled retry.Backoff, costs retry.TokenCosts) retry.Policy {
+func javaV2(service string, attempts int, throttled retry.Backoff, costs TokenCosts) retry.Policy {
 	base := 100 * time.Millisecond
 	if service == "dynamodb" {
 		base, attempts = 25*time.Millisecond, 9
@@ -449,7 +449,7 @@ func javaScriptV3(string) retry.Policy {
 			Throttled: wholeFull{Base: 500 * time.Millisecond, Cap: awsCap},
 			Else:      wholeFull{Base: 100 * time.Millisecond, Cap: awsCap},
 		},
-		MaxAttempts: 3, Hint: retry.HintWindow{}, Budget: quota(retry.TokenCosts{Transient: 10, Timeout: 10, Throttled: 5}),
+		MaxAttempts: 3, Hint: retry.HintWindow{}, Budget: quota(TokenCosts{Transient: 10, Timeout: 10, Throttled: 5}),
 	}
 }
 

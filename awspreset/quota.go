@@ -8,7 +8,7 @@ import (
 
 // goQuota is the quota of the AWS SDK for Go v2 before 2026: a success after retries
 // returns one token more than the last retry took.
-type goQuota struct{ *retry.TokenBudget }
+type goQuota struct{ *TokenBudget }
 
 func (q goQuota) Deposit(paid retry.Attempt, err error) {
 	q.TokenBudget.Deposit(paid, err)

@@ -185,7 +185,7 @@ func quotaAnswer(p retry.Policy, source string, c quotaCase) any {
 			return nil // a success fills this quota up
 		}
 		like := tokens(b)
-		b = &retry.TokenBudget{Capacity: c.Capacity, Costs: like.Costs, SuccessOnly: like.SuccessOnly, Deficit: c.Capacity - c.Tokens}
+		b = &awspreset.TokenBudget{Capacity: c.Capacity, Costs: like.Costs, SuccessOnly: like.SuccessOnly, Deficit: c.Capacity - c.Tokens}
 	}
 	return quotaAnswerOf(b, c)
 }
@@ -279,7 +279,7 @@ func TestLimiterVectors(t *testing.T) {
 }
 
 // A twice is a quota that returns tokens twice.
-type twice struct{ *retry.TokenBudget }
+type twice struct{ *awspreset.TokenBudget }
 
 func (b twice) Deposit(a retry.Attempt, err error) {
 	b.TokenBudget.Deposit(a, err)
@@ -329,7 +329,7 @@ func TestWrongImplementations(t *testing.T) {
 	}
 	quotaWith := func(wrong bool) func(quotaCase) any {
 		return func(c quotaCase) any {
-			b := &retry.TokenBudget{Capacity: c.Capacity, SuccessOnly: true, Deficit: c.Capacity - c.Tokens}
+			b := &awspreset.TokenBudget{Capacity: c.Capacity, SuccessOnly: true, Deficit: c.Capacity - c.Tokens}
 			if wrong {
 				return quotaAnswerOf(twice{b}, c)
 			}

@@ -45,8 +45,8 @@ type Retryer struct {
 //     client has such a wrapper.
 //   - Budget: retries that a wrapper decides on are charged, too, at the cost of a retry
 //     after a transient failure. Each failure is reported as the first of its call,
-//     which matters only for [retry.RatioBudget]: it allows Ratio/(1−Ratio) retries per
-//     call if every call fails. A retry that the Hint rule forbids has already been
+//     so a [retry.SharedBudget] makes every retry free that a throttling server asked for
+//     with a hint. A retry that the Hint rule forbids has already been
 //     charged. If a wrapper consults the Retryer but then retries a failure that the
 //     Retryer classifies as permanent, the Budget still gets a deposit, as if the call
 //     had ended.

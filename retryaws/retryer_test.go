@@ -239,7 +239,7 @@ func TestAccountsRandom(t *testing.T) {
 func TestBudget(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
 		for _, successOnly := range []bool{false, true} {
-			bucket := &retry.TokenBudget{Capacity: 20, Costs: retry.TokenCosts{Transient: 10}, SuccessOnly: successOnly}
+			bucket := &awspreset.TokenBudget{Capacity: 20, Costs: awspreset.TokenCosts{Transient: 10}, SuccessOnly: successOnly}
 			transport := newScript(unavailable)
 			c := newDynamoDB(t, transport, f, retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 9, Budget: bucket})
 			call := func(steps ...step) error {
@@ -268,7 +268,7 @@ func TestBudget(t *testing.T) {
 func TestOuterLoop(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
 		transport := newScript(unavailable)
-		c := newDynamoDB(t, transport, f, retry.Policy{Budget: &retry.TokenBudget{Capacity: 1}})
+		c := newDynamoDB(t, transport, f, retry.Policy{Budget: &awspreset.TokenBudget{Deficit: 500}})
 		err := retry.Do(t.Context(), retry.Policy{Backoff: retry.NoDelay{}}, func(ctx context.Context) error { return getItem(ctx, c) })
 		assert.ErrorIs(t, err, retry.ErrBudget)
 		assert.Equal(t, 1, transport.count())

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryaws"
 )
 
@@ -54,7 +55,7 @@ func TestWrappedBudget(t *testing.T) {
 				}
 				return p.count()
 			}
-			quota := &retry.TokenBudget{Capacity: 500, Costs: retry.TokenCosts{Transient: cost}}
+			quota := &awspreset.TokenBudget{Capacity: 500, Costs: awspreset.TokenCosts{Transient: cost}}
 			ours := requests(newRetryer(t, retry.Policy{Backoff: retry.NoDelay{}, Budget: quota}))
 			theirs := requests(sdkretry.NewStandard(func(o *sdkretry.StandardOptions) { o.Backoff = &retryaws.Delayer{Backoff: retry.NoDelay{}} }))
 			assert.Equal(t, theirs, ours)

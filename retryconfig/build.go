@@ -138,11 +138,6 @@ func (b *builder) rule(n node, others []string) reflect.Value {
 // set sets the fields of a rule or a part, and returns the settings of other keys.
 func (b *builder) set(rule reflect.Value, settings []setting) (rest []setting) {
 	list := fields(rule)
-	for _, f := range list {
-		if costs, ok := f.value.Addr().Interface().(*retry.TokenCosts); ok {
-			settings = b.costs(costs, settings)
-		}
-	}
 	for _, s := range settings {
 		if i := slices.IndexFunc(list, func(f field) bool { return f.key == s.key }); i >= 0 {
 			b.setField(list[i].value, s)
@@ -191,7 +186,7 @@ func (b *builder) own(p *retry.Policy, s setting) bool {
 	case "hint":
 		p.Hint = part(b, s, hints)
 	case "budget":
-		p.Budget = part(b, s, append([]named[retry.Budget]{{none, nil}}, budgets...))
+		p.Budget = part(b, s, budgets)
 	case "limiter":
 		p.Limiter = b.limiter(s)
 	default:
@@ -224,7 +219,7 @@ func part[R any](b *builder, s setting, table []named[R]) (made R) {
 		return made
 	}
 	t := reflect.TypeOf(table[i].rule)
-	if t == nil {
+	if t == nil { // the default
 		b.setAll(reflect.Value{}, n.settings)
 		return made
 	}
@@ -248,38 +243,6 @@ func (b *builder) limiter(s setting) retry.Limiter {
 		b.add("%s", unknown(s.key, n.name, names))
 	}
 	return nil
-}
-
-// defaultCosts are those of a TokenBudget whose Costs are zero.
-var defaultCosts = retry.TokenCosts{Transient: 14, Timeout: 14, Throttled: 5}
-
-// costs reads the costs of a TokenBudget, and returns the other settings.
-func (b *builder) costs(c *retry.TokenCosts, settings []setting) (rest []setting) {
-	given, before := map[string]float64{}, len(b.faults)
-	for _, s := range settings {
-		if s.key == "cost" || s.key == "timeout" || s.key == "throttled" {
-			given[s.key] = b.number(s)
-		} else {
-			rest = append(rest, s)
-		}
-	}
-	costs := defaultCosts
-	if n, ok := given["cost"]; ok {
-		costs = retry.TokenCosts{Transient: n, Timeout: n, Throttled: n}
-	}
-	if n, ok := given["timeout"]; ok {
-		costs.Timeout = n
-	}
-	if n, ok := given["throttled"]; ok {
-		costs.Throttled = n
-	}
-	if costs == (retry.TokenCosts{}) && before == len(b.faults) {
-		b.add("costs of 0 would mean the default; omit them, or the budget")
-	}
-	if costs != defaultCosts {
-		*c = costs
-	}
-	return rest
 }
 
 func (b *builder) setField(field reflect.Value, s setting) {

@@ -16,22 +16,22 @@ import (
 // TestSeveralMistakes: an error lists all mistakes, with the keys as they are written.
 func TestSeveralMistakes(t *testing.T) {
 	for input, want := range map[string][]string{
-		`"full bse=50 attempts=0 budget=tokn elapsed=60"`: {
-			`unknown key "bse"; did you mean "base"?`, `attempts=0 is not`, `unknown budget "tokn"; did you mean "token"?`, `elapsed=60 needs a unit`,
+		`"full bse=50 attempts=0 budget=shard elapsed=60"`: {
+			`unknown key "bse"; did you mean "base"?`, `attempts=0 is not`, `unknown budget "shard"; did you mean "shared"?`, `elapsed=60 needs a unit`,
 		},
 		`"ful base=1s atempts=3"`:  {`unknown name "ful"; did you mean "full"?`, `unknown key "atempts"`},
 		`"xyz base=1s attempts=x"`: {`unknown name "xyz"`, `attempts=x is not`},
 		`"decorrelated base=1s(x=1) redraw=true(x=1) attempts=3(x=1) elapsed=none(x=1)"`: {
 			"base=1s(…) is not a single value", "redraw=true(…) is not", "attempts=3(…) is not", "elapsed=none(…) is not",
 		},
-		`{"rule": "schedule", "delays": {"first": "1s"}, "budget": {"rule": "ratio", "ratio": {}}}`: {
-			"delays: {…} is not a single value", "budget: ratio: {…} is not a single value",
+		`{"rule": "schedule", "delays": {"first": "1s"}, "budget": {"rule": "shared", "reserve": {}}}`: {
+			"delays: {…} is not a single value", "budget: reserve: {…} is not a single value",
 		},
 		`"spread(full bas=1s) fraction=x"`:        {`unknown key "bas"`, `fraction=x is not a number`},
 		`"full base=1s base=2s quickly =5 cap=x"`: {`key "base" is given twice`, `"quickly" is not of the form`, `"=5" is not of the form`, `cap=x is not a duration`},
-		`{"rule": "Full", "Base": "1s", "budget": {"rule": "token", "cost": "x", "Capacity": 5}, "attempts": [], "timeout": null}`: {
-			`unknown name "Full"; did you mean "full"?`, `unknown key "Base"; did you mean "base"?`, `budget: cost: x is not a number`,
-			`budget: unknown key "Capacity"; did you mean "capacity"?`, `timeout: null is not a text`, `attempts:  is not a whole number`,
+		`{"rule": "Full", "Base": "1s", "budget": {"rule": "shared", "reserve": "x", "Reserve": 5}, "attempts": [], "timeout": null}`: {
+			`unknown name "Full"; did you mean "full"?`, `unknown key "Base"; did you mean "base"?`, `budget: reserve: x is not a number`,
+			`budget: unknown key "Reserve"; did you mean "reserve"?`, `timeout: null is not a text`, `attempts:  is not a whole number`,
 		},
 	} {
 		var p retryconfig.Policy
@@ -49,13 +49,13 @@ func TestSeveralMistakes(t *testing.T) {
 func TestDuplicateKeys(t *testing.T) {
 	for _, input := range []string{
 		`{"attempts": 3, "attempts": 4}`, `{"rule": "full", "base": "1s", "base": "1s"}`,
-		`{"budget": {"rule": "token", "cost": 1, "cost": 2}}`, `{"delays": [{"a": 1, "a": 2}]}`, `{"a": 1, "\u0061": 2}`,
+		`{"budget": {"rule": "shared", "reserve": 1, "reserve": 2}}`, `{"delays": [{"a": 1, "a": 2}]}`, `{"a": 1, "\u0061": 2}`,
 	} {
 		var p retryconfig.Policy
 		assert.ErrorContains(t, json.Unmarshal([]byte(input), &p), "is given twice", input)
 	}
 	var p retryconfig.Policy
-	assert.NoError(t, json.Unmarshal([]byte(`{"hint": {"rule": "window", "width": "1s"}, "budget": {"rule": "token"}}`), &p))
+	assert.NoError(t, json.Unmarshal([]byte(`{"hint": {"rule": "window", "width": "1s"}, "budget": {"rule": "shared"}}`), &p))
 	assert.ErrorContains(t, p.UnmarshalJSON([]byte(`"full base=1s" 7`)), "more than one JSON value")
 	assert.ErrorContains(t, p.UnmarshalJSON([]byte(`"full base=1s" }`)), "more than one JSON value")
 }
@@ -73,10 +73,10 @@ func TestLongInput(t *testing.T) {
 		"a service":        "house service=" + strings.Repeat("s", size),
 		"delays":           "schedule delays=" + strings.Repeat("x/", size/2),
 		"a budget":         "budget=" + strings.Repeat("b", size),
-		"keys of budgets":  "budget=token(" + strings.Repeat("c=1 ", size/4) + ")",
+		"keys of budgets":  "budget=shared(" + strings.Repeat("c=1 ", size/4) + ")",
 		"parentheses":      strings.Repeat("capped(", size/7),
 		"rules":            "capped(" + strings.Repeat("full|", size/5) + "full)",
-		"values in values": strings.Repeat("budget=token(", size/13),
+		"values in values": strings.Repeat("budget=shared(", size/14),
 		"signs":            "full " + strings.Repeat(")", size),
 	} {
 		for form, decode := range map[string]func(p *retryconfig.Policy) error{

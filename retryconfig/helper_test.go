@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryconfig"
 )
 
@@ -59,7 +60,7 @@ func newHouse(service string) (retry.Policy, error) {
 		Backoff:     retry.WhenThrottled{Throttled: houseRule{}, Else: retry.FullJitter{Base: 50 * ms, Cap: 20 * time.Second}},
 		MaxAttempts: 4,
 		Hint:        retry.HintIgnore{},
-		Budget:      &retry.TokenBudget{Capacity: 500, Costs: retry.TokenCosts{Transient: 5, Timeout: 5}, SuccessOnly: true},
+		Budget:      &awspreset.TokenBudget{Capacity: 500, Costs: awspreset.TokenCosts{Transient: 5, Timeout: 5}, SuccessOnly: true},
 		Limiter:     &foreignLimiter{},
 		Classifier:  houseClassifier{service: service},
 	}, nil

@@ -15,17 +15,17 @@ import (
 
 // TestMerge: a mapping changes what it names, and leaves the rest as it is.
 func TestMerge(t *testing.T) {
-	full := "full base=100ms cap=5s attempts=7 elapsed=30s budget=token(capacity=10)"
+	full := "full base=100ms cap=5s attempts=7 elapsed=30s budget=shared(reserve=10)"
 	for mapping, tt := range map[string]struct{ before, after, wrong string }{
-		`{"elapsed": "1m"}`:                             {full, "full base=100ms cap=5s attempts=7 elapsed=1m budget=token(capacity=10)", ""},
-		`{"base": "1s"}`:                                {full, "full base=1s cap=5s attempts=7 elapsed=30s budget=token(capacity=10)", ""},
-		`{"rule": "equal", "base": "1s"}`:               {full, "equal base=1s attempts=7 elapsed=30s budget=token(capacity=10)", ""},
-		`{"rule": "standard", "budget": "none"}`:        {full, "attempts=7 elapsed=30s", ""},
-		`{"elapsed": "none", "attempts": "unlimited"}`:  {full, "full base=100ms cap=5s attempts=unlimited budget=token(capacity=10)", ""},
-		`{"budget": {"rule": "token"}}`:                 {full, "full base=100ms cap=5s attempts=7 elapsed=30s budget=token", ""},
+		`{"elapsed": "1m"}`:                             {full, "full base=100ms cap=5s attempts=7 elapsed=1m budget=shared(reserve=10)", ""},
+		`{"base": "1s"}`:                                {full, "full base=1s cap=5s attempts=7 elapsed=30s budget=shared(reserve=10)", ""},
+		`{"rule": "equal", "base": "1s"}`:               {full, "equal base=1s attempts=7 elapsed=30s budget=shared(reserve=10)", ""},
+		`{"rule": "standard", "budget": "none"}`:        {full, "attempts=7 elapsed=30s budget=none", ""},
+		`{"elapsed": "none", "attempts": "unlimited"}`:  {full, "full base=100ms cap=5s attempts=unlimited budget=shared(reserve=10)", ""},
+		`{"budget": {"rule": "shared"}}`:                {full, "full base=100ms cap=5s attempts=7 elapsed=30s budget=shared", ""},
 		`{"preset": "house"}`:                           {full, "house elapsed=30s", ""},
 		`{}`:                                            {full, full, ""},
-		`{"elapsed": "1ns"}`:                            {full, "full base=100ms cap=5s attempts=7 elapsed=1ns budget=token(capacity=10)", ""},
+		`{"elapsed": "1ns"}`:                            {full, "full base=100ms cap=5s attempts=7 elapsed=1ns budget=shared(reserve=10)", ""},
 		`{"delays": ["3s"]}`:                            {"schedule delays=1s/2s attempts=3", "schedule delays=3s attempts=3", ""},
 		`{"fraction": 0.5}`:                             {"spread(full base=1s) fraction=0.1", "spread(full base=1s) fraction=0.5", ""},
 		`{"attempts": 2}`:                               {"house service=kitchen", "house service=kitchen attempts=2", ""},
@@ -70,7 +70,7 @@ func TestMapping(t *testing.T) {
 		"rules in a rule":      {`{"rule": "spread(full base=1s)", "fraction": 0.1}`, "spread(full base=1s) fraction=0.1", ""},
 		"a list":               {`{"rule": "schedule", "delays": ["1s", "2s"]}`, "schedule delays=1s/2s", ""},
 		"no rule":              {`{"attempts": "unlimited", "limiter": "none"}`, "attempts=unlimited", ""},
-		"a budget":             {`{"budget": "token(capacity=500 cost=14)", "timeout": "200ms"}`, "budget=token(capacity=500 cost=14) timeout=200ms", ""},
+		"a budget":             {`{"budget": "shared(reserve=9)", "timeout": "200ms"}`, "budget=shared(reserve=9) timeout=200ms", ""},
 		"a text":               {`"full base=1s"`, "full base=1s", ""},
 		"empty":                {`{}`, "", ""},
 		"an unknown key":       {`{"rule": "full", "base": "1s", "atempts": 7}`, "", `unknown key "atempts"; did you mean "attempts"? Valid: base, cap, factor, attempts`},
@@ -79,7 +79,7 @@ func TestMapping(t *testing.T) {
 		"no unit":              {`{"rule": "full", "base": 100}`, "", "base: 100 needs a unit, as in 100ms or 100s"},
 		"a rule by its field":  {`{"backoff": "full base=1s"}`, "full base=1s", ""},
 		"a rule as mapping":    {`{"backoff": {"rule": "full", "base": "1s"}, "attempts": 7}`, "full base=1s attempts=7", ""},
-		"a part as mapping":    {`{"budget": {"rule": "token", "cost": 5, "throttled": 0}, "hint": {"rule": "ignore"}}`, "hint=ignore budget=token(cost=5 throttled=0)", ""},
+		"a part as mapping":    {`{"budget": {"rule": "shared", "reserve": 7}, "hint": {"rule": "ignore"}}`, "hint=ignore budget=shared(reserve=7)", ""},
 		"a part with spaces":   {`{"hint": "or-give-up( max = 1m )"}`, "", `"max" is not of the form key=value`},
 		"another mapping":      {`{"rule": "full", "base": {"seconds": 1}}`, "", "base: {…} is not a single value"},
 		"a mapping within":     {`{"backoff": {"rule": "full", "base": [{}]}}`, "", "backoff: base: a mapping in a list is not a text"},
@@ -92,8 +92,8 @@ func TestMapping(t *testing.T) {
 		"a key twice":          {`{"rule": "full base=1s", "base": "2s"}`, "", `key "base" is given twice`},
 		"upper case":           {`{"Rule": "full", "Base": "1s"}`, "", `unknown key "Base"; did you mean "base"? Valid: attempts, elapsed, timeout, hint, budget, limiter, rule, preset, backoff; unknown key "Rule"; did you mean "rule"?`},
 		"fields of the struct": {`{"MaxAttempts": 7, "MaxElapsed": "1m"}`, "", `unknown key "MaxAttempts"; did you mean "attempts"?`},
-		"in a part":            {`{"budget": {"rule": "token", "Capacity": 5}, "hint": {"rule": "window", "width": 5}}`, "", `budget: unknown key "Capacity"; did you mean "capacity"? Valid: capacity, cost, timeout, throttled, success, norefund, successonly, deficit; hint: width: 5 needs a unit`},
-		"a part without name":  {`{"hint": {"max": "1s"}, "budget": ""}`, "", `the name of the budget is missing; valid: none, token, throttle, ratio; the name of the hint is missing; valid: at-least,`},
+		"in a part":            {`{"budget": {"rule": "shared", "Reserve": 5}, "hint": {"rule": "window", "width": 5}}`, "", `budget: unknown key "Reserve"; did you mean "reserve"? Valid: reserve; hint: width: 5 needs a unit`},
+		"a part without name":  {`{"hint": {"max": "1s"}, "budget": ""}`, "", `the name of the budget is missing; valid: shared, none, default; the name of the hint is missing; valid: at-least,`},
 		"two rules":            {`{"rule": "full base=1s", "base": "2s"}`, "", `key "base" is given twice`},
 	} {
 		t.Run(name, func(t *testing.T) {

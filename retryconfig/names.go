@@ -37,9 +37,9 @@ var hints = []named[retry.HintRule]{
 }
 
 var budgets = []named[retry.Budget]{
-	{"token", (*retry.TokenBudget)(nil)},
-	{"throttle", (*retry.ThrottleBudget)(nil)},
-	{"ratio", (*retry.RatioBudget)(nil)},
+	{"shared", (*retry.SharedBudget)(nil)},
+	{none, retry.NoBudget{}},
+	{"default", nil},
 }
 
 // policyKeys are the keys of a Policy's own fields, in the order in which they are
@@ -48,13 +48,13 @@ var policyKeys = []string{"attempts", "elapsed", "timeout", "hint", "budget", "l
 
 const (
 	unlimited = "unlimited" // MaxAttempts
-	none      = "none"      // no delay, no budget, no limiter, no limit of time
+	none      = "none"      // no delay, NoBudget, no limiter, no limit of time
 )
 
 // zeroIsDefault are the keys of fields whose zero value means a default. A text that says
 // 0 is refused, because it means 0.
 var zeroIsDefault = []string{
-	"cap", "factor", "max", "width", "capacity", "success", "ratio", "floor", "window", "maxtokens", "tokenratio",
+	"cap", "factor", "max", "width", "reserve",
 }
 
 // nameOf returns the name of the entry with the type of rule.
@@ -97,9 +97,6 @@ func fields(rule reflect.Value) []field {
 	var list []field
 	for f, v := range rule.Fields() {
 		key := strings.ToLower(f.Name)
-		if v.Type() == reflect.TypeFor[retry.TokenCosts]() {
-			key = "cost"
-		}
 		if f.IsExported() && v.Kind() != reflect.Interface {
 			list = append(list, field{key, v})
 		}
@@ -111,9 +108,7 @@ func fields(rule reflect.Value) []field {
 func keysOf(rule reflect.Value) []string {
 	var keys []string
 	for _, f := range fields(rule) {
-		if keys = append(keys, f.key); f.value.Type() == reflect.TypeFor[retry.TokenCosts]() {
-			keys = append(keys, "timeout", "throttled")
-		}
+		keys = append(keys, f.key)
 	}
 	return keys
 }

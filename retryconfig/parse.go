@@ -46,16 +46,14 @@ import (
 //	attempts=5             or unlimited
 //	elapsed=1m timeout=2s  or none
 //	hint=at-least(max=10m) or-give-up(max=10m), window(width=5s), ignore
-//	budget=token(capacity= cost=5 timeout=10 throttled= success= deficit= norefund= successonly=)
-//	budget=throttle(maxtokens= tokenratio=)
-//	budget=ratio(ratio= floor= window=)
+//	budget=shared(reserve=5)  a SharedBudget; none is NoBudget, and default is nil
 //	limiter=adaptive       an awspreset.AdaptiveLimiter
 //	service=dynamodb       for presets with services
 //
-// budget and limiter may be none. An omitted key means a zero field or, for the cost of a
-// class, cost; a 0 that would mean a default is refused. Each call makes a new budget and
-// limiter. An error lists the mistakes and the valid choices and matches
-// [retry.ErrInvalid]; the policy is then zero.
+// limiter may be none. An omitted key means a zero field; a 0 that would mean a default is
+// refused. Each call of Parse makes a new budget and limiter, so parse a text once for each
+// server. An error lists the mistakes and the valid choices and matches [retry.ErrInvalid];
+// the policy is then zero.
 func Parse(text string) (retry.Policy, error) {
 	b := &builder{}
 	return b.build(text, b.parse(text), retry.Policy{})

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryconfig"
 	"github.com/gobackoff/retry/retrytest"
 )
@@ -23,7 +24,7 @@ func TestKeep(t *testing.T) {
 	clock, own := &retrytest.Clock{}, retry.FirstOf(retry.DefaultClassifier{})
 	retried := 0
 	filled := retryconfig.Policy{Policy: retry.Policy{
-		Backoff: retry.Constant(time.Second), MaxAttempts: 9, MaxElapsed: time.Minute, Budget: &retry.TokenBudget{},
+		Backoff: retry.Constant(time.Second), MaxAttempts: 9, MaxElapsed: time.Minute, Budget: &awspreset.TokenBudget{},
 		Classifier: own, Clock: clock, Rand: func() float64 { return 0.5 },
 		Hooks: retry.Hooks{OnRetry: func(context.Context, retry.Attempt, time.Duration) { retried++ }},
 	}}

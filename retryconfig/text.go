@@ -76,10 +76,10 @@ func limitText(d time.Duration) string {
 
 func partText[R any](kind string, table []named[R], part R) value {
 	v := reflect.ValueOf(part)
-	if !v.IsValid() {
-		return value{text: none}
-	}
 	name, ok := nameOf(table, part)
+	if !v.IsValid() {
+		return value{text: cmp.Or(name, none)}
+	}
 	if !ok || v.Kind() == reflect.Pointer && v.IsNil() {
 		return value{fmt.Sprintf("%T", part), fmt.Errorf("%s %T has no text form", kind, part)}
 	}
@@ -148,22 +148,9 @@ func backoffText(b retry.Backoff) (string, error) {
 func fieldTexts(rule reflect.Value) []string {
 	var texts []string
 	for _, f := range fields(rule) {
-		if costs, ok := f.value.Interface().(retry.TokenCosts); ok && costs != (retry.TokenCosts{}) {
-			texts = append(texts, costTexts(costs)...)
-		} else if !f.value.IsZero() {
+		if !f.value.IsZero() {
 			texts = append(texts, f.key+"="+valueText(f.value))
 		}
-	}
-	return texts
-}
-
-func costTexts(costs retry.TokenCosts) []string {
-	texts := []string{"cost=" + numberText(costs.Transient)}
-	if costs.Timeout != costs.Transient {
-		texts = append(texts, "timeout="+numberText(costs.Timeout))
-	}
-	if costs.Throttled != costs.Transient {
-		texts = append(texts, "throttled="+numberText(costs.Throttled))
 	}
 	return texts
 }

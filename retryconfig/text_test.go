@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryconfig"
 )
 
@@ -37,7 +38,7 @@ func TestText(t *testing.T) {
 		}},
 		{"none attempts=3 hint=ignore", retry.Policy{Backoff: retry.NoDelay{}, Hint: retry.HintIgnore{}}},
 		{"none attempts=3 hint=at-least(max=10m)", retry.Policy{Backoff: retry.NoDelay{}, Hint: retry.HintAtLeast{Max: 10 * time.Minute}}},
-		{"standard attempts=3 budget=token(capacity=1 cost=1 success=0.1)", retry.Policy{Budget: retry.FleetBudget()}},
+		{"standard attempts=3 budget=shared(reserve=1)", retry.Policy{Budget: &retry.SharedBudget{Reserve: 1}}},
 		{"none attempts=3 hint=or-give-up(max=1m)", retry.Policy{Backoff: retry.NoDelay{}, Hint: retry.HintOrGiveUp{Max: time.Minute}}},
 	}
 	for _, tt := range tests {
@@ -88,10 +89,10 @@ func TestTextOfPresets(t *testing.T) {
 	assert.NotSame(t, p.Budget, parsed.Budget)
 	p.Hint = retry.HintAtLeast{Max: time.Hour}
 	assert.Equal(t, "house attempts=6 elapsed=1m hint=at-least(max=1h)", textOf(p))
-	p.Hint, p.Budget, p.Limiter = nil, &retry.ThrottleBudget{}, nil
-	assert.Equal(t, "house attempts=6 elapsed=1m hint=at-least budget=throttle limiter=none", textOf(p))
+	p.Hint, p.Budget, p.Limiter = nil, &retry.SharedBudget{}, nil
+	assert.Equal(t, "house attempts=6 elapsed=1m hint=at-least budget=shared limiter=none", textOf(p))
 	p.Budget = nil
-	assert.Equal(t, "house attempts=6 elapsed=1m hint=at-least budget=none limiter=none", textOf(p))
+	assert.Equal(t, "house attempts=6 elapsed=1m hint=at-least budget=default limiter=none", textOf(p))
 	parsed, err = retryconfig.Parse(textOf(p))
 	require.NoError(t, err)
 	assert.Nil(t, parsed.Budget)
@@ -101,7 +102,7 @@ func TestTextOfPresets(t *testing.T) {
 	assert.ErrorContains(t, err, "has no text form", "the preset's own rule has a text only as part of the preset")
 	p = house("")
 	p.Backoff = retry.NoDelay{}
-	assert.Equal(t, "none attempts=4 hint=ignore budget=token(capacity=500 cost=5 throttled=0 successonly=true) limiter=porter "+
+	assert.Equal(t, "none attempts=4 hint=ignore budget=*awspreset.TokenBudget limiter=porter "+
 		"classifier=retryconfig_test.houseClassifier", textOf(p), "with another rule")
 	p = house("")
 	p.Classifier = houseClassifier{service: "cellar"}
@@ -122,7 +123,7 @@ func TestNoText(t *testing.T) {
 		"*retry.FullJitter attempts=3":                              {retry.Policy{Backoff: (*retry.FullJitter)(nil)}, "backoff *retry.FullJitter"},
 		"standard attempts=3 hint=retryconfig_test.foreignHint":     {retry.Policy{Hint: foreignHint{}}, "hint rule retryconfig_test.foreignHint"},
 		"standard attempts=3 budget=retryconfig_test.foreignBudget": {retry.Policy{Budget: foreignBudget{}}, "budget retryconfig_test.foreignBudget"},
-		"standard attempts=3 budget=*retry.TokenBudget":             {retry.Policy{Budget: (*retry.TokenBudget)(nil)}, "budget *retry.TokenBudget"},
+		"standard attempts=3 budget=*awspreset.TokenBudget":         {retry.Policy{Budget: (*awspreset.TokenBudget)(nil)}, "budget *awspreset.TokenBudget"},
 		"standard attempts=3 limiter=*retryconfig_test.foreignLimiter": {
 			retry.Policy{Limiter: &foreignLimiter{faulty: true}}, "limiter *retryconfig_test.foreignLimiter",
 		},

@@ -112,6 +112,14 @@ func withClassifier(p retry.Policy) retry.Policy {
 	return p
 }
 
+// forMethod returns p for calls of a method. A shared budget has a Part for each.
+func forMethod(p retry.Policy, method string) retry.Policy {
+	if shared, ok := p.Budget.(*retry.SharedBudget); ok && shared != nil {
+		p.Budget = shared.Part(method)
+	}
+	return p
+}
+
 // split returns what the options of a call say about the call itself: its policy, which is
 // the last one or the connection's, and the functions of grpc.OnFinish, which grpc-go would
 // call for every attempt. The rest is for the attempts.

@@ -34,10 +34,16 @@
 //   - The trailer grpc-retry-pushback-ms is the hint for the next wait (gRPC proposal A6).
 //     A negative or malformed value ends the call.
 //   - Without a pushback, a google.rpc.RetryInfo in the first 32 details of the status is the hint.
-//     grpc-go itself ignores it. Neither hint makes a permanent code retryable. A
-//     [retry.InvitedBudget] does not refuse a retry that a hint asked for.
+//     grpc-go itself ignores it. Neither hint makes a permanent code retryable.
 //   - The metadata grpc-previous-rpc-attempts tells the server the number of earlier
 //     attempts, as in gRPC's own retries.
+//
+// # Budget
+//
+// If the policy's Budget is a [retry.SharedBudget], each method has a Part of it, so a method
+// that only fails does not use up the retries of the others. Make one for each server, and
+// use it in the policies of all connections to that server. Without a Budget, nothing bounds
+// the retries of all calls together.
 //
 // # Errors
 //

@@ -8,11 +8,12 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrygrpc"
 )
 
 func ExampleDialOptions() {
-	policy := retry.Policy{MaxAttempts: 4, AttemptTimeout: 2 * time.Second, Budget: &retry.TokenBudget{}}
+	policy := retry.Policy{MaxAttempts: 4, AttemptTimeout: 2 * time.Second, Budget: &awspreset.TokenBudget{}}
 	options := append(retrygrpc.DialOptions(policy), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	conn, err := grpc.NewClient("localhost:50051", options...)
 	if err != nil {

@@ -10,14 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	pb "google.golang.org/grpc/interop/grpc_testing"
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/admit"
@@ -90,42 +84,4 @@ func stall(t *testing.T, serverOptions []grpc.ServerOption, dialOptions []grpc.D
 	calls.Wait()
 	time.Sleep(time.Minute) // the server finishes what nobody waits for
 	return float64(good.Load()) / float64(all.Load())
-}
-
-// TestInvitedBudget: an InvitedBudget that is empty does not refuse a retry that the server
-// asked for, by a pushback or by RetryInfo.
-func TestInvitedBudget(t *testing.T) {
-	hinted, err := status.New(codes.ResourceExhausted, "quota").WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(time.Second)})
-	require.NoError(t, err)
-	for _, test := range []struct {
-		name   string
-		refuse func(context.Context) error
-		want   codes.Code
-	}{
-		{"pushback", func(ctx context.Context) error {
-			grpc.SetTrailer(ctx, metadata.Pairs("grpc-retry-pushback-ms", "1000"))
-			return status.Error(codes.Unavailable, "busy")
-		}, codes.NotFound},
-		{"RetryInfo", func(context.Context) error { return hinted.Err() }, codes.NotFound},
-		{"no hint", func(context.Context) error { return status.Error(codes.Unavailable, "busy") }, codes.Unavailable},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := &server{unary: func(ctx context.Context, call int) error {
-					if call == 1 {
-						return test.refuse(ctx)
-					}
-					return status.Error(codes.NotFound, "gone")
-				}}
-				budget := &retry.InvitedBudget{Budget: &retry.TokenBudget{Deficit: 500}}
-				g := grpc.NewServer()
-				pb.RegisterTestServiceServer(g, s)
-				network := memnet.New()
-				serve(t, g, network)
-				client := pb.NewTestServiceClient(dialMemory(t, network, repeatingAll(retry.Policy{Budget: budget})...))
-				_, err := client.UnaryCall(t.Context(), &pb.SimpleRequest{})
-				assert.Equal(t, test.want, status.Code(err))
-			})
-		})
-	}
 }

@@ -26,6 +26,7 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/internal/memnet"
 	"github.com/gobackoff/retry/retrygrpc"
 )
@@ -88,10 +89,10 @@ func TestRepeatable(t *testing.T) {
 
 // TestUnusablePolicy: a client whose policy would panic at the first failure makes no calls.
 func TestUnusablePolicy(t *testing.T) {
-	conn := connect(t, "localhost:1", retrygrpc.DialOptions(retry.Policy{Budget: (*retry.TokenBudget)(nil)})...)
+	conn := connect(t, "localhost:1", retrygrpc.DialOptions(retry.Policy{Budget: (*awspreset.TokenBudget)(nil)})...)
 	err := conn.Invoke(t.Context(), "/a/b", &pb.Empty{}, &pb.Empty{})
 	assert.ErrorIs(t, err, retry.ErrInvalid)
-	assert.ErrorContains(t, err, "Budget is a nil *retry.TokenBudget")
+	assert.ErrorContains(t, err, "Budget is a nil *awspreset.TokenBudget")
 }
 
 // TestRepeatableInvalid: a client with a malformed name makes no calls.

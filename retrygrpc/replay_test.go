@@ -252,7 +252,7 @@ func TestReplayWhileSending(t *testing.T) {
 func TestReplayBudget(t *testing.T) {
 	s := &levelServer{fault: func(context.Context, string, int, point) error { return unavailable }}
 	policy := quick
-	policy.Budget = &retry.ThrottleBudget{MaxTokens: 4}
+	policy.Budget = &retrygrpc.ThrottleBudget{MaxTokens: 4}
 	conn := connect(t, s.serve(t, nil), retrygrpc.DialOptions(policy)...)
 	_, err := exchange(withID(t.Context(), "a"), conn, kinds[2], "Put", 1, 1)
 	assert.ErrorIs(t, err, retry.ErrBudget)

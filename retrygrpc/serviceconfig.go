@@ -47,7 +47,7 @@ func ServiceConfig(p retry.Policy, methods ...string) (config string, lost []str
 	}
 	switch b := p.Budget.(type) {
 	case nil:
-	case *retry.ThrottleBudget:
+	case *ThrottleBudget:
 		t := throttling{MaxTokens: cmp.Or(b.MaxTokens, 10), TokenRatio: cmp.Or(b.TokenRatio, 0.1)}
 		if t.MaxTokens > 1000 {
 			t.MaxTokens = 1000

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrygrpc"
 )
 
@@ -24,7 +25,7 @@ var asGRPC = retry.Policy{
 	Backoff:     retry.Spread{Of: retry.Exponential{Base: 10 * time.Millisecond, Factor: 3}, Fraction: 0.2},
 	MaxAttempts: 4,
 	Hint:        retry.HintIgnore{},
-	Budget:      &retry.ThrottleBudget{MaxTokens: 20},
+	Budget:      &retrygrpc.ThrottleBudget{MaxTokens: 20},
 	Classifier:  retry.OnlyIf(func(err error) bool { return status.Code(err) == codes.Unavailable }),
 }
 
@@ -58,17 +59,17 @@ func TestServiceConfigLost(t *testing.T) {
 	exact.Budget = nil
 	hook := func(context.Context, retry.Attempt, time.Duration) {}
 	for want, change := range map[string]func(p *retry.Policy){
-		"MaxAttempts: gRPC makes at most 5 attempts, not 6":                                    func(p *retry.Policy) { p.MaxAttempts = 6 },
-		"MaxAttempts: gRPC makes at most 5 attempts, not unlimited":                            func(p *retry.Policy) { p.MaxAttempts, p.Backoff = retry.Unlimited, retry.Constant(time.Second) },
-		"MaxElapsed: gRPC has only the deadline of the call":                                   func(p *retry.Policy) { p.MaxElapsed = 1 },
-		"AttemptTimeout: gRPC has only the deadline of the call":                               func(p *retry.Policy) { p.AttemptTimeout = 1 },
-		"Limiter: gRPC has none":                                                               func(p *retry.Policy) { p.Limiter = refusal{} },
-		"Hooks: gRPC has none":                                                                 func(p *retry.Policy) { p.OnRetry = hook },
-		"Budget: gRPC has only the rule of a ThrottleBudget, not that of a *retry.TokenBudget": func(p *retry.Policy) { p.Budget = &retry.TokenBudget{} },
-		"Budget: gRPC has at most 1000 tokens, not 2000":                                       func(p *retry.Policy) { p.Budget = &retry.ThrottleBudget{MaxTokens: 2000} },
-		"Backoff: gRPC has no retry without a delay":                                           func(p *retry.Policy) { p.Backoff = retry.NoDelay{} },
-		"Backoff: retry 3 waits for 12ms on average, not 30ms":                                 func(p *retry.Policy) { p.Backoff = retry.Schedule{10e6, 11e6, 30e6} },
-		"Backoff: gRPC draws each delay from within 20 % of its mean, unlike this policy":      func(p *retry.Policy) { p.Backoff = retry.Exponential{Base: time.Second} },
+		"MaxAttempts: gRPC makes at most 5 attempts, not 6":                                        func(p *retry.Policy) { p.MaxAttempts = 6 },
+		"MaxAttempts: gRPC makes at most 5 attempts, not unlimited":                                func(p *retry.Policy) { p.MaxAttempts, p.Backoff = retry.Unlimited, retry.Constant(time.Second) },
+		"MaxElapsed: gRPC has only the deadline of the call":                                       func(p *retry.Policy) { p.MaxElapsed = 1 },
+		"AttemptTimeout: gRPC has only the deadline of the call":                                   func(p *retry.Policy) { p.AttemptTimeout = 1 },
+		"Limiter: gRPC has none":                                                                   func(p *retry.Policy) { p.Limiter = refusal{} },
+		"Hooks: gRPC has none":                                                                     func(p *retry.Policy) { p.OnRetry = hook },
+		"Budget: gRPC has only the rule of a ThrottleBudget, not that of a *awspreset.TokenBudget": func(p *retry.Policy) { p.Budget = &awspreset.TokenBudget{} },
+		"Budget: gRPC has at most 1000 tokens, not 2000":                                           func(p *retry.Policy) { p.Budget = &retrygrpc.ThrottleBudget{MaxTokens: 2000} },
+		"Backoff: gRPC has no retry without a delay":                                               func(p *retry.Policy) { p.Backoff = retry.NoDelay{} },
+		"Backoff: retry 3 waits for 12ms on average, not 30ms":                                     func(p *retry.Policy) { p.Backoff = retry.Schedule{10e6, 11e6, 30e6} },
+		"Backoff: gRPC draws each delay from within 20 % of its mean, unlike this policy":          func(p *retry.Policy) { p.Backoff = retry.Exponential{Base: time.Second} },
 		"Backoff: gRPC has no separate delays after throttling": func(p *retry.Policy) {
 			p.Backoff = retry.WhenThrottled{Throttled: retry.Constant(time.Second), Else: asGRPC.Backoff}
 		},

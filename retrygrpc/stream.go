@@ -25,7 +25,7 @@ func (c *connection) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc
 	}
 	p, finish, opts := c.split(opts)
 	s := &clientStream{
-		call: call{connection: c, method: method}, ctx: ctx, policy: *p, finish: finish,
+		call: call{connection: c, method: method}, ctx: ctx, policy: forMethod(*p, method), finish: finish,
 		requests: requests{many: desc.ClientStreams},
 		target:   make(chan any), settled: make(chan struct{}),
 	}

@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryhedge"
 )
 
 // The first call hangs, as one in many does. The budget starts empty, so this Hedge has that
 // of the retries.
 func ExampleDo() {
-	hedge := &retryhedge.Hedge{After: 20 * time.Millisecond, Budget: &retry.TokenBudget{}}
+	hedge := &retryhedge.Hedge{After: 20 * time.Millisecond, Budget: &awspreset.TokenBudget{}}
 	user, err := retryhedge.Do(context.Background(), hedge, "users", loadUser)
 	fmt.Println(user, err)
 	// Output: Ada <nil>

@@ -130,8 +130,8 @@ func (h *Hedge) lane(key string) *lane {
 			h.lanes = map[string]*lane{}
 		}
 		l = &lane{hedge: h, key: key, budget: h.Budget, own: h.Budget == nil, after: h.After}
-		if l.own { // empty, and not refilled by time: a server that does not respond gets no copies
-			l.budget = &retry.TokenBudget{Capacity: 10, Deficit: 10, Costs: retry.TokenCosts{Transient: 1, Timeout: 1, Throttled: 1}, Success: h.share()}
+		if l.own {
+			l.budget = &copies{share: h.share()}
 		}
 		h.lanes[key] = l
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryhedge"
 )
 
@@ -22,7 +23,7 @@ func TestValidate(t *testing.T) {
 		"no room":                    {&retryhedge.Hedge{Quantile: 0.95, Share: 0.05}, "Share 0.05 is less than twice the 0.05"},
 		"no room for the default":    {&retryhedge.Hedge{Quantile: 0.9}, "Share 0.1 is less than twice the 0.1"},
 		"a fixed time":               {&retryhedge.Hedge{After: time.Second, Share: 0.01}, ""},
-		"the Budget of the retries":  {&retryhedge.Hedge{Quantile: 0.9, Budget: &retry.TokenBudget{}}, ""},
+		"the Budget of the retries":  {&retryhedge.Hedge{Quantile: 0.9, Budget: &awspreset.TokenBudget{}}, ""},
 		"a quantile above 1":         {&retryhedge.Hedge{Quantile: 95}, "Quantile is 95"},
 		"a quantile of 1":            {&retryhedge.Hedge{Quantile: 1}, "Quantile is 1"},
 		"a quantile below 0":         {&retryhedge.Hedge{Quantile: -0.5}, "Quantile is -0.5"},

@@ -81,8 +81,7 @@ func (l *lane) judge(err error) (ends bool) {
 
 var errSlow = errors.New("retryhedge: slower than most calls")
 
-// pay takes the price of a copy from the budget. With Number 1, a RatioBudget would add its
-// share, which it does for the call anyway.
+// pay takes the price of a copy from the budget. Number 1 would be the call's own first retry.
 func (l *lane) pay(copy int) bool {
 	return l.budget.TryWithdraw(retry.Attempt{Number: copy + 1, Err: errSlow, Verdict: retry.Verdict{Class: retry.ClassTimeout}})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryhedge"
 )
 
@@ -138,15 +139,11 @@ func TestManyCalls(t *testing.T) {
 // A budget shared with the retries pays for both, and only the retries refill it.
 func TestSharedBudget(t *testing.T) {
 	for _, budget := range []retry.Budget{
-		&retry.TokenBudget{Capacity: 3, Costs: retry.TokenCosts{Transient: 1, Timeout: 1, Throttled: 1}},
-		&retry.RatioBudget{Ratio: 0.1, Floor: 0.3},
-		&retry.ThrottleBudget{MaxTokens: 7},
+		&awspreset.TokenBudget{Capacity: 3, Costs: awspreset.TokenCosts{Transient: 1, Timeout: 1, Throttled: 1}},
+		&retry.SharedBudget{Reserve: 3},
 	} {
 		t.Run(fmt.Sprintf("%T", budget), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				if r, ok := budget.(*retry.RatioBudget); ok {
-					r.Clock = stopped{}
-				}
 				h := &retryhedge.Hedge{After: 60 * ms, Budget: budget}
 				copies := 0
 				for range 10 {
@@ -159,12 +156,6 @@ func TestSharedBudget(t *testing.T) {
 		})
 	}
 }
-
-// stopped is a clock on which no time passes.
-type stopped struct{}
-
-func (stopped) Now() time.Time                                   { return time.Unix(1, 0) }
-func (stopped) Sleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
 // Refused says that a fixed wait uses up the budget.
 func TestSlow(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryhedge"
 )
 
@@ -216,7 +217,7 @@ func TestPanicAfterDefeat(t *testing.T) {
 func TestRandomRaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		random := rand.New(rand.NewPCG(1, 2))
-		h := &retryhedge.Hedge{After: 60 * ms, MaxCopies: 3, Budget: &retry.TokenBudget{Capacity: 1e9}}
+		h := &retryhedge.Hedge{After: 60 * ms, MaxCopies: 3, Budget: &awspreset.TokenBudget{Capacity: 1e9}}
 		for range 3000 {
 			randomRace(t, h, random)
 		}

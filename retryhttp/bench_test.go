@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryhttp"
 )
 
@@ -30,7 +31,7 @@ func BenchmarkSuccess(b *testing.B) {
 		{"Transport,PerHost", &retryhttp.Transport{Base: base, PerHost: &retryhttp.PerHost{}}},
 		{"Transport,PerScope", &retryhttp.Transport{Base: base, PerScope: &retryhttp.PerScope{}}},
 		{"Transport,Prepare", &retryhttp.Transport{Base: base, Prepare: numbered}},
-		{"Transport,Budget", &retryhttp.Transport{Base: base, Policy: retry.Policy{Budget: &retry.TokenBudget{}}}},
+		{"Transport,Budget", &retryhttp.Transport{Base: base, Policy: retry.Policy{Budget: &awspreset.TokenBudget{}}}},
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
 			req, err := http.NewRequest(method, "http://host/", bytes.NewReader(make([]byte, 100)))

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryhttp"
 	"github.com/gobackoff/retry/retrytest"
 )
@@ -307,7 +308,7 @@ func TestFailedResponsesHoldNoConnection(t *testing.T) {
 						s := newServer(t, protocol, append(slices.Repeat([]step{c.failure}, c.attempts-1), ok)...)
 						s.base.MaxConnsPerHost = most
 						transport := s.transport()
-						transport.Policy.MaxAttempts = c.attempts
+						transport.Policy.MaxAttempts, transport.Policy.Budget = c.attempts, retry.NoBudget{}
 						// If the only connection is not free during the wait, this request
 						// hangs.
 						clock := &visitClock{visit: func() { s.warm(t, s.base) }}
@@ -454,7 +455,7 @@ func TestEnds(t *testing.T) {
 		{"permanent, no response", "GET", nil, reply{err: x509.UnknownAuthorityError{}}, 1, retry.ErrPermanent},
 		{"not safe", "POST", nil, unavailable, 1, retry.ErrUnrepeatable},
 		{"not safe, no response", "POST", nil, reply{err: errReset}, 1, retry.ErrUnrepeatable},
-		{"budget", "GET", func(p *retry.Policy) { p.Budget = &retry.TokenBudget{Capacity: 14} }, unavailable, 2, retry.ErrBudget},
+		{"budget", "GET", func(p *retry.Policy) { p.Budget = &awspreset.TokenBudget{Capacity: 14} }, unavailable, 2, retry.ErrBudget},
 		{"elapsed", "GET", func(p *retry.Policy) { p.MaxElapsed = 1 }, unavailable, 1, retry.ErrMaxElapsed},
 		{"hint", "GET", nil, busy, 1, retry.ErrHint},
 		{"hint, custom rule", "GET", func(p *retry.Policy) { p.Hint = retry.HintAtLeast{} }, busy, 3, retry.ErrMaxAttempts},
@@ -619,7 +620,7 @@ func TestBudgets(t *testing.T) {
 		{"POST", reply{err: errReset}, 10},
 		{"GET", reply{status: 503}, 6},
 	} {
-		bucket := &retry.TokenBudget{Capacity: 20, Deficit: 10, Costs: retry.TokenCosts{Transient: 2}}
+		bucket := &awspreset.TokenBudget{Capacity: 20, Deficit: 10, Costs: awspreset.TokenCosts{Transient: 2}}
 		p := quick()
 		p.Budget = bucket
 		_, _ = (&retryhttp.Transport{Base: &script{replies: []reply{tt.reply}}, Policy: p}).RoundTrip(request(t, tt.method, ""))

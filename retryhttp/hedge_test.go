@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/internal/memnet"
 	"github.com/gobackoff/retry/retryhedge"
 	"github.com/gobackoff/retry/retryhttp"
@@ -397,7 +398,7 @@ func copying(base func(n int32, req *http.Request) (*http.Response, error)) *ret
 			return base(requests.Add(1), req)
 		}),
 		Policy: retry.Policy{Backoff: retry.NoDelay{}},
-		Hedge:  &retryhedge.Hedge{After: time.Second, MaxCopies: 2, Budget: &retry.TokenBudget{Capacity: 1e9}},
+		Hedge:  &retryhedge.Hedge{After: time.Second, MaxCopies: 2, Budget: &awspreset.TokenBudget{Capacity: 1e9}},
 	}
 }
 
@@ -563,7 +564,7 @@ func TestHedgeSoak(t *testing.T) {
 		})
 		s.base.MaxIdleConnsPerHost = 32
 		r := &hedgeSoak{url: s.URL, content: content}
-		hedge := &retryhedge.Hedge{After: 500 * time.Microsecond, Budget: &retry.TokenBudget{Capacity: 1e9}, OnEvent: func(_ context.Context, e retryhedge.Event) {
+		hedge := &retryhedge.Hedge{After: 500 * time.Microsecond, Budget: &awspreset.TokenBudget{Capacity: 1e9}, OnEvent: func(_ context.Context, e retryhedge.Event) {
 			if e.Kind == retryhedge.Won {
 				r.won.Add(1)
 			}

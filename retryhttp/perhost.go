@@ -17,13 +17,12 @@ import (
 // retries of the others. A host is a name and a port: https and http URLs with the same
 // name have separate Budgets, unless they specify the same port.
 //
-// The zero value creates a [retry.InvitedBudget] around a default [retry.TokenBudget] for
-// each host. Several Transports may share a PerHost by pointer. It must not be copied or
+// The zero value creates a [retry.SharedBudget] for each host. Several Transports may share a PerHost by pointer. It must not be copied or
 // changed once it is in use.
 type PerHost struct {
 	// New returns the Budget for a new host, given as name:port, or nil for no limit on
 	// retries. It must not use the PerHost. If New is nil, each host gets a new
-	// InvitedBudget around a TokenBudget.
+	// SharedBudget.
 	New func(host string) retry.Budget
 
 	// MaxHosts is the maximum number of Budgets. Beyond that, the least recently used
@@ -38,6 +37,33 @@ type PerHost struct {
 func Unbudgeted() *PerHost {
 	return &PerHost{New: func(string) retry.Budget { return nil }}
 }
+
+// budgetFor returns b, or the Part for the route of a request if b is a SharedBudget.
+func budgetFor(req *http.Request, b retry.Budget) retry.Budget {
+	shared, ok := b.(*retry.SharedBudget)
+	if !ok || shared == nil || req.URL == nil {
+		return b
+	}
+	path := req.URL.Path
+	if strings.ContainsAny(path, digits) {
+		path = withoutIDs(path)
+	}
+	return shared.Part(cmp.Or(req.Method, http.MethodGet) + " " + path)
+}
+
+// withoutIDs replaces the segments of a path that contain a digit by "*", because most of
+// them are IDs: otherwise each ID would be a route of its own with few requests.
+func withoutIDs(path string) string {
+	segments := strings.Split(path, "/")
+	for i, s := range segments {
+		if strings.ContainsAny(s, digits) {
+			segments[i] = "*"
+		}
+	}
+	return strings.Join(segments, "/")
+}
+
+const digits = "0123456789"
 
 type authority struct{ name, port string }
 
@@ -83,7 +109,7 @@ func (p *PerHost) host(u *url.URL) *host {
 	key := authorityOf(u)
 	h, forgotten := p.hosts.get(key, p.MaxHosts, func() *host {
 		if p.New == nil {
-			return &host{authority: key, budget: &retry.InvitedBudget{Budget: &retry.TokenBudget{}}}
+			return &host{authority: key, budget: &retry.SharedBudget{}}
 		}
 		return &host{authority: key, budget: p.New(key.String())}
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryconfig"
 	"github.com/gobackoff/retry/retryhttp"
 )
@@ -43,7 +44,7 @@ func TestPerHostLimit(t *testing.T) {
 	var made []string
 	p := &retryhttp.PerHost{MaxHosts: 2, New: func(host string) retry.Budget {
 		made = append(made, host)
-		return &retry.TokenBudget{}
+		return &awspreset.TokenBudget{}
 	}}
 	a := p.Budget(parse(t, "http://a"))
 	for _, host := range []string{"b", "a", "c", "a", "d", "a", "b"} {
@@ -68,12 +69,12 @@ func TestPerHostLimit(t *testing.T) {
 // The policy's budget is not used.
 func TestPerHost(t *testing.T) {
 	policy := quick()
-	policy.Budget = &retry.TokenBudget{Capacity: 100}
+	policy.Budget = &awspreset.TokenBudget{Capacity: 100}
 	hosts := &retryhttp.PerHost{New: func(host string) retry.Budget {
 		if host == "boundless:80" {
 			return nil
 		}
-		return &retry.TokenBudget{Capacity: 3, Costs: retry.TokenCosts{Transient: 1}}
+		return &awspreset.TokenBudget{Capacity: 3, Costs: awspreset.TokenCosts{Transient: 1}}
 	}}
 	sent := func(address string) int {
 		base := &script{replies: []reply{{status: 503}}}
@@ -86,7 +87,7 @@ func TestPerHost(t *testing.T) {
 	assert.Equal(t, []int{3, 2, 1}, []int{sent("http://a"), sent("http://a"), sent("http://a")})
 	assert.Equal(t, 3, sent("http://b"))
 	assert.Equal(t, []int{3, 3, 3}, []int{sent("http://boundless"), sent("http://boundless"), sent("http://boundless")})
-	assert.Equal(t, 100., policy.Budget.(*retry.TokenBudget).Balance())
+	assert.Equal(t, 100., policy.Budget.(*awspreset.TokenBudget).Balance())
 
 	req := request(t, "GET", "")
 	req.URL = nil // for Base to refuse
@@ -101,7 +102,7 @@ func TestPerHostShared(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		made[host]++
-		return &retry.TokenBudget{}
+		return &awspreset.TokenBudget{}
 	}}
 	var group sync.WaitGroup
 	for range 8 {
@@ -126,15 +127,15 @@ func TestDefaultBudget(t *testing.T) {
 		change func(*retryhttp.Transport)
 		sent   int
 	}{
-		{"default", func(*retryhttp.Transport) {}, 20 + 500/14},
-		{"another Budget", func(tr *retryhttp.Transport) { tr.Policy.Budget = &retry.TokenBudget{Capacity: 28} }, 20 + 2},
+		{"default", func(*retryhttp.Transport) {}, 20 + 5},
+		{"another Budget", func(tr *retryhttp.Transport) { tr.Policy.Budget = &awspreset.TokenBudget{Capacity: 28} }, 20 + 2},
 		{"another PerHost", func(tr *retryhttp.Transport) {
-			tr.PerHost = &retryhttp.PerHost{New: func(string) retry.Budget { return &retry.TokenBudget{Capacity: 42} }}
+			tr.PerHost = &retryhttp.PerHost{New: func(string) retry.Budget { return &awspreset.TokenBudget{Capacity: 42} }}
 		}, 20 + 3},
 		{"none", func(tr *retryhttp.Transport) { tr.PerHost = retryhttp.Unbudgeted() }, 20 * 3},
 		{"none, as text", func(tr *retryhttp.Transport) {
 			p := retryconfig.Policy{Policy: tr.Policy}
-			require.NoError(t, p.UnmarshalText([]byte("none attempts=3 budget=ratio(floor=1000000)")))
+			require.NoError(t, p.UnmarshalText([]byte("none attempts=3 budget=none")))
 			tr.Policy = p.Policy
 		}, 20 * 3},
 	} {
@@ -170,7 +171,7 @@ func TestRateLimit(t *testing.T) {
 		requests int
 	}{
 		{"429 with a hint", "2", 900, 1800},
-		{"429 without a hint", "", 0, 900 + 500/5},
+		{"429 without a hint", "", 0, 900 + 5},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/internal/test/linear"
 	"github.com/gobackoff/retry/retryhttp"
 	"github.com/gobackoff/retry/retrytest"
@@ -236,7 +237,7 @@ func TestResumeGivesUp(t *testing.T) {
 	assert.Equal(t, 1+2, requests)
 
 	p := quick()
-	p.Budget = &retry.TokenBudget{Capacity: 1}
+	p.Budget = &awspreset.TokenBudget{Deficit: 500}
 	requests, err = send(p)
 	assert.ErrorIs(t, err, retry.ErrBudget)
 	assert.Equal(t, 1, requests)
@@ -554,7 +555,7 @@ func TestResumeMustPay(t *testing.T) {
 		"a byte of many":    {10_000, retry.Policy{MaxAttempts: 3}, 3, retry.ErrMaxAttempts},
 		"a hundredth":       {100, retry.Policy{MaxAttempts: 3}, 100, nil},
 		"the time":          {100, retry.Policy{MaxAttempts: 3, MaxElapsed: 20 * time.Second}, 21, retry.ErrMaxElapsed},
-		"the budget":        {100, retry.Policy{MaxAttempts: 3, Budget: &retry.TokenBudget{Capacity: 140}}, 11, retry.ErrBudget},
+		"the budget":        {100, retry.Policy{MaxAttempts: 3, Budget: &awspreset.TokenBudget{Capacity: 140}}, 11, retry.ErrBudget},
 		"no bound but time": {10_000, retry.Policy{MaxElapsed: 20 * time.Second}, 11, retry.ErrMaxElapsed},
 	} {
 		t.Run(name, func(t *testing.T) {

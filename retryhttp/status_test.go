@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryhttp"
 )
 
@@ -379,7 +380,7 @@ func TestCheckStatusSaysWhy(t *testing.T) {
 		req.GetBody = nil
 		return req
 	}
-	budget := &retry.TokenBudget{Capacity: 28}
+	budget := &awspreset.TokenBudget{Capacity: 28}
 	for want, tt := range map[string]struct {
 		policy retry.Policy
 		req    *http.Request

@@ -121,13 +121,12 @@ type Transport struct {
 	Prepare func(ctx context.Context, header http.Header)
 
 	// PerHost replaces the Policy's Budget with a separate Budget for each host. If
-	// both are nil, the Transport uses a PerHost of its own, with a [retry.InvitedBudget]
-	// for each host. A host that fails gets about 35 retries, and then none until it
-	// succeeds again. Beyond these, retries after a rate limit (429 with Retry-After) are
-	// made as long as the host does not also fail without a hint, and the hints lead to
-	// successes; docs/overload.md has measurements.
-	// For no Budget at all, set PerHost to [Unbudgeted](), or the Policy's text to
-	// budget=ratio(floor=1000000).
+	// both are nil, the Transport uses a PerHost of its own, with a [retry.SharedBudget]
+	// for each host. Whichever it is, each route of a host has a Part of a SharedBudget. A
+	// route is a method and a path without the segments that contain a digit.
+	//
+	// For work that a fixed number of workers do, set PerHost to [Unbudgeted](), or the
+	// Policy's Budget to [retry.NoBudget], and limit the calls by MaxElapsed.
 	PerHost *PerHost
 
 	// PerScope adds a Limiter for the scope of a request, such as its route, for which calls
@@ -256,6 +255,7 @@ func (t *Transport) policyFor(req *http.Request, to *host) (retry.Policy, bool) 
 	case p.Budget == nil:
 		p.Budget = to.budget
 	}
+	p.Budget = budgetFor(req, p.Budget)
 	p.Limiter = t.PerScope.limiter(req, p.Limiter)
 	own := p.Hooks
 	p.Hooks = retry.Hooks{OnRetry: discardResponse}

@@ -14,12 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryhttp"
 )
 
 func TestWithPolicy(t *testing.T) {
 	base := &script{replies: []reply{{status: 503}}}
-	transport := &retryhttp.Transport{Base: base, Policy: quick()}
+	transport := &retryhttp.Transport{Base: base, Policy: quick(), PerHost: retryhttp.Unbudgeted()}
 	p := quick()
 	p.MaxAttempts = 5
 	req := request(t, "GET", "")
@@ -206,10 +207,10 @@ func TestInvalidPolicy(t *testing.T) {
 		sent++
 		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
 	})
-	resp, err := (&retryhttp.Transport{Base: base, Policy: retry.Policy{Budget: (*retry.TokenBudget)(nil)}}).RoundTrip(request(t, "GET", ""))
+	resp, err := (&retryhttp.Transport{Base: base, Policy: retry.Policy{Budget: (*awspreset.TokenBudget)(nil)}}).RoundTrip(request(t, "GET", ""))
 	assert.Nil(t, resp)
 	assert.ErrorIs(t, err, retry.ErrInvalid)
-	assert.ErrorContains(t, err, "Budget is a nil *retry.TokenBudget")
+	assert.ErrorContains(t, err, "Budget is a nil *awspreset.TokenBudget")
 	assert.Zero(t, sent)
 	_, err = (&retryhttp.Transport{Base: base, Policy: retry.Policy{Backoff: retry.FullJitter{Base: 5}}}).RoundTrip(request(t, "GET", ""))
 	assert.ErrorContains(t, err, "is its unit missing?")

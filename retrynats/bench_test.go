@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrynats"
 )
 
@@ -23,7 +24,7 @@ func (s *silent) Ack() error                                { return nil }
 func BenchmarkHandle(b *testing.B) {
 	for name, policy := range map[string]retry.Policy{
 		"policy":    {},
-		"all of it": {AttemptTimeout: 10 * time.Second, Budget: &retry.TokenBudget{}},
+		"all of it": {AttemptTimeout: 10 * time.Second, Budget: &awspreset.TokenBudget{}},
 	} {
 		b.Run(name, func(b *testing.B) {
 			handle, err := retrynats.Handle(b.Context(), consumer(good), policy, returning(nil))

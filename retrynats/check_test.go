@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrynats"
 )
 
@@ -84,7 +85,7 @@ func TestHandleRefuses(t *testing.T) {
 // a message is handled.
 func TestUnusablePolicy(t *testing.T) {
 	for want, p := range map[string]retry.Policy{
-		"Budget is a nil *retry.TokenBudget":            {Budget: (*retry.TokenBudget)(nil)},
+		"Budget is a nil *awspreset.TokenBudget":        {Budget: (*awspreset.TokenBudget)(nil)},
 		"Classifier is a nil retry.ClassifierFunc":      {Classifier: retry.ClassifierFunc(nil)},
 		"WhenThrottled.Else is a nil retry.BackoffFunc": {Backoff: retry.Spread{Of: retry.WhenThrottled{Else: retry.BackoffFunc(nil)}}},
 		"MaxAttempts is negative (-1)":                  {MaxAttempts: -1},

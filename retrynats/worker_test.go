@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrynats"
 )
 
@@ -118,7 +119,7 @@ func TestHooks(t *testing.T) {
 }
 
 func TestBudget(t *testing.T) {
-	budget := &retry.TokenBudget{Capacity: 20, Deficit: 10, Costs: retry.TokenCosts{Transient: 8, Timeout: 8, Throttled: 8}}
+	budget := &awspreset.TokenBudget{Capacity: 20, Deficit: 10, Costs: awspreset.TokenCosts{Transient: 8, Timeout: 8, Throttled: 8}}
 	policy := doubling
 	policy.Budget = budget
 	w := retrynats.Worker{Policy: policy}

@@ -17,7 +17,7 @@ import (
 // infinite balance is not reported. It uses the MeterProvider of i. Unregister the result
 // when the budget is no longer used.
 func (i Instrumentation) ObserveBudget(budget retry.Budget, name string) (metric.Registration, error) {
-	balancer, ok := budget.(retry.Balancer)
+	balancer, ok := budget.(interface{ Balance() float64 })
 	if !ok {
 		return nil, errors.New("retryotel: a budget without the method Balance")
 	}

@@ -1,8 +1,8 @@
 package retryotel_test
 
 import (
+	"math"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryotel"
 )
 
@@ -33,16 +34,16 @@ func TestObserveBudget(t *testing.T) {
 		}
 		return found
 	}
-	a := &retry.InvitedBudget{Budget: &retry.TokenBudget{}}
+	a := &awspreset.TokenBudget{}
 	first, err := i.ObserveBudget(a, "a:443")
 	require.NoError(t, err)
-	_, err = i.ObserveBudget(&retry.TokenBudget{Capacity: 7}, "b:443")
+	_, err = i.ObserveBudget(&awspreset.TokenBudget{Capacity: 7}, "b:443")
 	require.NoError(t, err)
-	_, err = i.ObserveBudget(new(retry.InvitedBudget), "no bound")
+	_, err = i.ObserveBudget(&retry.SharedBudget{Reserve: math.Inf(1)}, "no bound")
 	require.NoError(t, err)
 	assert.Equal(t, map[string]float64{"a:443": 500, "b:443": 7}, balances())
 	a.TryWithdraw(retry.Attempt{Number: 1})
-	a.TryWithdraw(retry.Attempt{Number: 1, Verdict: retry.Verdict{Hint: time.Second}})
+	a.TryWithdraw(retry.Attempt{Number: 1})
 	assert.Equal(t, map[string]float64{"a:443": 472, "b:443": 7}, balances())
 	require.NoError(t, first.Unregister())
 	assert.Equal(t, map[string]float64{"b:443": 7}, balances())

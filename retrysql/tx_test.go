@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrysql"
 )
 
@@ -206,9 +207,9 @@ func TestAttemptTimeout(t *testing.T) {
 // begins.
 func TestUnusablePolicy(t *testing.T) {
 	f := new(fake)
-	err := retrysql.InTxFunc(t.Context(), retry.Policy{Budget: (*retry.TokenBudget)(nil)}, f.begin, f.fn)
+	err := retrysql.InTxFunc(t.Context(), retry.Policy{Budget: (*awspreset.TokenBudget)(nil)}, f.begin, f.fn)
 	assert.ErrorIs(t, err, retry.ErrInvalid)
-	assert.ErrorContains(t, err, "Budget is a nil *retry.TokenBudget")
+	assert.ErrorContains(t, err, "Budget is a nil *awspreset.TokenBudget")
 	assert.Empty(t, f.takeCalls())
 }
 

@@ -104,14 +104,12 @@ func (o *outcome) RetryAfter() time.Duration {
 
 // forTargets returns the policy for waiting until targets are ready: a hint may delay the
 // next attempt by five seconds, so that a server which asks for minutes is found ready
-// soon after it is, and a budget does not refuse a retry that a hint asked for.
+// soon after it is, and no budget counts, because a single wait has no other calls.
 func forTargets(p retry.Policy) retry.Policy {
 	if p.Hint == nil {
 		p.Hint = retry.HintWindow{}
 	}
-	if p.Budget != nil {
-		p.Budget = &retry.InvitedBudget{Budget: p.Budget}
-	}
+	p.Budget = nil
 	return p
 }
 

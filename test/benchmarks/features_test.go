@@ -34,6 +34,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryhedge"
 )
 
@@ -76,7 +77,7 @@ var everyLibrary = []abilities{
 			return func(op work) error { return retry.Do(ctx, retry.Policy{AttemptTimeout: time.Second}, op) }
 		},
 		budgeted: func(ctx context.Context) caller {
-			policy := retry.Policy{Budget: &retry.TokenBudget{Capacity: 50}}
+			policy := retry.Policy{Budget: &awspreset.TokenBudget{Capacity: 50}}
 			return func(op work) error { return retry.Do(ctx, policy, op) }
 		},
 		hedged: func(ctx context.Context) caller {

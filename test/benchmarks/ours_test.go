@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 )
 
 var ours = library{
@@ -56,7 +57,7 @@ func ourPolicy(p plan) retry.Policy {
 		policy.OnRetry = func(context.Context, retry.Attempt, time.Duration) { p.hook() }
 	}
 	if p.budget {
-		policy.Budget = &retry.TokenBudget{Capacity: plenty}
+		policy.Budget = &awspreset.TokenBudget{Capacity: plenty}
 	}
 	return policy
 }

@@ -96,7 +96,7 @@ func setQuota(b retry.Budget, quota *int) error {
 
 // balance returns the balance of a budget, or nil if the budget does not report one.
 func balance(b retry.Budget) *float64 {
-	if b, ok := b.(retry.Balancer); ok {
+	if b, ok := b.(interface{ Balance() float64 }); ok {
 		return new(b.Balance())
 	}
 	return nil

@@ -385,7 +385,7 @@ func grid(s *Storm) []string {
 			list = append(list, NoRetry)
 			continue
 		}
-		for _, budget := range []string{"", " budget=throttle", " budget=token", " budget=token(capacity=1 cost=1 success=0.1)", " budget=ratio(ratio=0.1 floor=0.1)"} {
+		for _, budget := range []string{"", " budget=shared", " budget=shared(reserve=1)"} {
 			for _, rule := range rules {
 				list = append(list, fmt.Sprintf("%s attempts=%d%s", rule, attempts, budget))
 			}

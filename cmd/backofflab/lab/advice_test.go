@@ -116,7 +116,7 @@ func anyPolicy(rng *rand.Rand, s *Storm) string {
 	base := time.Duration(float64(s.Deadline) * 0.002 * (1 + 200*rng.Float64()*rng.Float64())).Round(time.Millisecond)
 	base = max(base, time.Millisecond)
 	rule := fmt.Sprintf(pick("full base=%[1]v", "full base=%[1]v cap=%[2]v", "equal base=%[1]v", "decorrelated base=%[1]v", "constant delay=%[1]v", "jittered(fibonacci base=%[1]v) share=1"), base, 3*base)
-	budget := pick("", "", " budget=throttle", " budget=token", " budget=token(capacity=100)", " budget=throttle(maxtokens=100)",
+	budget := pick("", "", " budget=shared", " budget=shared(reserve=1)", " budget=throttle", " budget=token", " budget=token(capacity=100)", " budget=throttle(maxtokens=100)",
 		" budget=token(capacity=1 cost=1 success=0.1)", " budget=ratio(ratio=0.1 floor=0.1)", " budget=ratio(ratio=0.2 floor=1)")
 	return fmt.Sprintf("%s attempts=%d%s", rule, 1+rng.IntN(10), budget)
 }
@@ -216,8 +216,7 @@ func TestAdviceBreaksTies(t *testing.T) {
 	require.NoError(t, err)
 	list := grid(&s)
 	for i, want := range []string{
-		ZeroPolicy, "standard attempts=3 budget=throttle", "standard attempts=3 budget=token", "standard attempts=3 budget=token(capacity=1 cost=1 success=0.1)",
-		"standard attempts=3 budget=ratio(ratio=0.1 floor=0.1)", "standard attempts=2", NoRetry, "standard attempts=5", "standard attempts=10",
+		ZeroPolicy, "standard attempts=3 budget=shared", "standard attempts=3 budget=shared(reserve=1)", "standard attempts=2", NoRetry, "standard attempts=5", "standard attempts=10",
 	} {
 		assert.Equal(t, want, list[i])
 	}

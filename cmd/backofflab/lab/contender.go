@@ -31,8 +31,14 @@ type Contender struct {
 }
 
 // ParseContender reads a Contender from the text form of a policy (see
-// [retryconfig.Parse]) with an additional key stagger. Its name is the text of the parsed
-// policy, which always includes the number of attempts.
+// [retryconfig.Parse]) with an additional key stagger, and with additional budgets for
+// comparison:
+//
+//	budget=token(capacity= cost= timeout= throttled= success=)  an awspreset.TokenBudget
+//	budget=throttle(maxtokens= tokenratio=)                     a ThrottleBudget
+//	budget=ratio(ratio= floor=)                                 a RatioBudget
+//
+// Its name is the text of the parsed policy, which always includes the number of attempts.
 func ParseContender(text string) (Contender, error) {
 	words := strings.Fields(text)
 	for i, word := range words {
@@ -43,12 +49,23 @@ func ParseContender(text string) (Contender, error) {
 	if strings.TrimSpace(text) == "" {
 		return Contender{}, errors.New(`no policy; one is "full base=100ms cap=20s attempts=5"`)
 	}
+	text, budget, err := cutBudget(text)
+	if err != nil {
+		return Contender{}, err
+	}
 	p, err := retryconfig.Parse(text)
 	if err != nil {
 		return Contender{}, err
 	}
-	return Contender{Name: retryconfig.Policy{Policy: p}.String(), Policy: func(clock retry.Clock) retry.Policy {
+	name := retryconfig.Policy{Policy: p}.String()
+	if budget != nil {
+		name += " budget=" + budget.text
+	}
+	return Contender{Name: name, Policy: func(clock retry.Clock) retry.Policy {
 		p, _ := retryconfig.Parse(text) // a new one, for a separate budget and limiter
+		if budget != nil {
+			p.Budget = budget.make()
+		}
 		return onClock(p, clock)
 	}}, nil
 }
@@ -68,7 +85,10 @@ func onClock(p retry.Policy, clock retry.Clock) retry.Policy {
 	if l, ok := p.Limiter.(*awspreset.AdaptiveLimiter); ok {
 		l.Clock = clock
 	}
-	if b, ok := p.Budget.(*retry.RatioBudget); ok {
+	switch b := p.Budget.(type) {
+	case *retry.SharedBudget:
+		b.Clock = clock
+	case *RatioBudget:
 		b.Clock = clock
 	}
 	return p

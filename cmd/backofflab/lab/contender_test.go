@@ -17,7 +17,7 @@ func TestParseContender(t *testing.T) {
 	assert.Equal(t, "full base=100ms cap=20s attempts=3 budget=ratio(ratio=0.1)", c.Name)
 	assert.Equal(t, retry.Policy{
 		Backoff: retry.FullJitter{Base: 100 * time.Millisecond, Cap: 20 * time.Second},
-		Budget:  &retry.RatioBudget{Ratio: 0.1, Clock: clock}, Clock: clock,
+		Budget:  &RatioBudget{Ratio: 0.1, Clock: clock}, Clock: clock,
 	}, c.Policy(clock))
 	c = contender(t, "aws-standard-2026")
 	one, two := c.Policy(clock), c.Policy(clock)

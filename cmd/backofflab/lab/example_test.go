@@ -40,7 +40,7 @@ func ExampleStorm() {
 			{Name: "without a budget", Policy: func(retry.Clock) retry.Policy { return policy }},
 			{Name: "with a budget", Policy: func(retry.Clock) retry.Policy {
 				p := policy
-				p.Budget = &retry.ThrottleBudget{} // one for each process
+				p.Budget = &lab.ThrottleBudget{} // one for each process
 				return p
 			}},
 		},

@@ -104,7 +104,7 @@ func referenceContender(t *testing.T, policy string) Contender {
 	}
 	return hooked(policy, func(p *retry.Policy) {
 		switch b := p.Budget.(type) {
-		case *retry.RatioBudget:
+		case *RatioBudget:
 			p.Budget = onlyRetries{b}
 			p.OnAttempt = func(_ context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
 				if a.Number == 1 {
@@ -112,7 +112,7 @@ func referenceContender(t *testing.T, policy string) Contender {
 				}
 				return nil, nil
 			}
-		case *retry.ThrottleBudget:
+		case *ThrottleBudget:
 			p.OnGiveUp = func(_ context.Context, e *retry.Error) {
 				if errors.Is(e, retry.ErrMaxAttempts) {
 					b.TryWithdraw(retry.Attempt{})
@@ -122,7 +122,7 @@ func referenceContender(t *testing.T, policy string) Contender {
 	})
 }
 
-type onlyRetries struct{ *retry.RatioBudget }
+type onlyRetries struct{ *RatioBudget }
 
 func (b onlyRetries) TryWithdraw(a retry.Attempt) bool {
 	a.Number = 2

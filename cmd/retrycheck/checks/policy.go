@@ -15,6 +15,7 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryconfig"
 )
 
@@ -28,10 +29,10 @@ func init() {
 		&retry.Policy{}, new(retry.Constant), &retry.Exponential{}, &retry.Linear{}, &retry.Fibonacci{}, &retry.Schedule{},
 		&retry.FullJitter{}, &retry.EqualJitter{}, &retry.DecorrelatedJitter{}, &retry.Jittered{}, &retry.Spread{}, &retry.Capped{},
 		&retry.WhenThrottled{}, &retry.HintAtLeast{}, &retry.HintOrGiveUp{}, &retry.HintWindow{},
-		&retry.TokenBudget{}, &retry.RatioBudget{}, &retry.ThrottleBudget{},
+		&retry.SharedBudget{}, &awspreset.TokenBudget{},
 	} {
 		t := reflect.TypeOf(value).Elem()
-		validated[ours+"."+t.Name()] = t
+		validated[t.PkgPath()+"."+t.Name()] = t
 	}
 }
 
@@ -160,7 +161,7 @@ func (p *pass) receiver(c inspector.Cursor) string {
 }
 
 // shared has the types of budgets and limiters, and functions that make one.
-var shared = names(ours+`\.((Token|Ratio|Throttle|Invited)Budget|FleetBudget)`, ours+`/pause\.Limiter`, `golang\.org/x/time/rate\.NewLimiter`,
+var shared = names(ours+`\.SharedBudget`, ours+`/awspreset\.TokenBudget`, ours+`/retrygrpc\.ThrottleBudget`, ours+`/pause\.Limiter`, `golang\.org/x/time/rate\.NewLimiter`,
 	ours+`/awspreset\.(AdaptiveLimiter|Preset\.Policy|FromEnv)`)
 
 // keeps has the parts of a client that know its earlier requests.

@@ -58,7 +58,7 @@ func TestLayers(t *testing.T) {
 	for range *runs {
 		for _, layer := range []string{"below", "above"} {
 			t.Run(layer, func(t *testing.T) {
-				budget := &retry.RatioBudget{Ratio: 0.05, Floor: -1}
+				budget := &retry.SharedBudget{}
 				tr := retryhttp.Transport{Policy: retry.Policy{AttemptTimeout: 500 * time.Millisecond, Budget: budget}}
 				hedge := &retryhedge.Hedge{Budget: budget}
 				found := run(t, client{wrapped: func(base http.RoundTripper) http.RoundTripper {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/internal/test/overload"
 	"github.com/gobackoff/retry/retryhttp"
 )
@@ -32,9 +33,8 @@ var budgets = []struct {
 	name string
 	new  func() retry.Budget
 }{
-	{"TokenBudget", func() retry.Budget { return new(retry.TokenBudget) }},
-	{"InvitedBudget", func() retry.Budget { return &retry.InvitedBudget{Budget: new(retry.TokenBudget)} }},
-	{"Trusted", func() retry.Budget { return &retry.InvitedBudget{Budget: new(retry.TokenBudget), Trusted: true} }},
+	{"TokenBudget", func() retry.Budget { return new(awspreset.TokenBudget) }},
+	{"SharedBudget", func() retry.Budget { return new(retry.SharedBudget) }},
 	{"none", func() retry.Budget { return nil }},
 }
 
@@ -170,7 +170,7 @@ func TestInvited(t *testing.T) {
 	forty := overload.Load{Slots: 40, Service: always(100 * ms), Rate: 320, Length: 40 * sec, Timeout: 2 * sec}
 	unlimited := overload.Load{Slots: 100_000, Service: always(5 * ms), Timeout: sec}
 	var table strings.Builder
-	fmt.Fprint(&table, "| server | `TokenBudget` | `InvitedBudget` | with `Trusted` | no budget | go-retryablehttp |\n| --- | ---: | ---: | ---: | ---: | ---: |\n")
+	fmt.Fprint(&table, "| server | `TokenBudget` | `SharedBudget` | no budget | go-retryablehttp |\n| --- | ---: | ---: | ---: | ---: |\n")
 	for _, test := range []struct {
 		name      string
 		load      overload.Load
@@ -213,7 +213,7 @@ func TestInvited(t *testing.T) {
 		}
 		percent, requests := measure(clients["go-retryablehttp"])
 		fmt.Fprintf(&table, " %.0f/%.2f |\n", percent, requests)
-		assert.GreaterOrEqual(t, got["InvitedBudget"], got["TokenBudget"]-3, test.name)
+		assert.GreaterOrEqual(t, got["SharedBudget"], got["TokenBudget"]-3, test.name)
 	}
 	if *update {
 		replace(t, "../../../docs/overload.md", "<!-- invited -->\n", table.String())

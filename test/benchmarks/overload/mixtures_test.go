@@ -64,7 +64,7 @@ func giveUp(patience time.Duration, server front) front {
 }
 
 // TestMixtures: with other rates, servers, hints and kinds of failure than those that the
-// rule was found with, a call with an InvitedBudget succeeds as often as one with a
+// rule was found with, a call with a SharedBudget succeeds as often as one with a
 // TokenBudget or without retries, whichever is worse. For all scenarios, each with three
 // series of arrivals, in two minutes:
 //
@@ -125,14 +125,14 @@ func TestMixtures(t *testing.T) {
 			least, one := measure(bare)
 			tokens, two := measure(processes(test.processes, budgeted(budgets[0].new)))
 			got, three := measure(processes(test.processes, budgeted(budgets[1].new)))
-			t.Logf("%-66s seed %d: one attempt %s, TokenBudget %s, InvitedBudget %s", test.name, seed, one, two, three)
+			t.Logf("%-66s seed %d: one attempt %s, TokenBudget %s, SharedBudget %s", test.name, seed, one, two, three)
 			assert.GreaterOrEqual(t, got, min(least, tokens)-1.5, test.name)
 		}
 	}
 }
 
 // TestRecovery: after 60 s in which a proxy has refused everything with a hint of a second,
-// clients with an InvitedBudget are served again as soon as those with a TokenBudget: 95 %
+// clients with a SharedBudget are served again as soon as those with a TokenBudget: 95 %
 // of what is usual at that load, in the first second.
 func TestRecovery(t *testing.T) {
 	four := overload.Load{Slots: 4, Service: always(10 * ms), Length: 90 * sec, Timeout: sec}
@@ -175,7 +175,7 @@ func TestRecovery(t *testing.T) {
 				return second - end
 			}
 			before, after := measure(budgets[0].new), measure(budgets[1].new)
-			t.Logf("%-44s seed %d: TokenBudget %d s, InvitedBudget %d s", test.name, seed, before, after)
+			t.Logf("%-44s seed %d: TokenBudget %d s, SharedBudget %d s", test.name, seed, before, after)
 			assert.LessOrEqual(t, float64(after), 1.2*float64(max(1, before)), test.name)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrytest"
 )
 
@@ -60,9 +61,9 @@ func (f fleet) run(budget func(retry.Clock) retry.Budget) (success, load float64
 	return float64(succeeded) / float64(calls), float64(attempts) / float64(lost)
 }
 
-// TestFleetBudget: in a large fleet, the free retries of each process determine how well
-// a budget works.
-func TestFleetBudget(t *testing.T) {
+// TestReserve: in a large fleet, the free retries of each process determine how well a
+// budget works.
+func TestReserve(t *testing.T) {
 	f := fleet{processes: 3000, calm: 2 * time.Minute, blips: 0.02}
 	if testing.Short() {
 		f.processes = 1000
@@ -74,10 +75,9 @@ func TestFleetBudget(t *testing.T) {
 		success     float64
 	}{
 		{"none", func(retry.Clock) retry.Budget { return nil }, 4, 4, 1},
-		{"TokenBudget{}", func(retry.Clock) retry.Budget { return &retry.TokenBudget{} }, 4, 3.1, 1},
-		{"RatioBudget{}", func(c retry.Clock) retry.Budget { return &retry.RatioBudget{Clock: c} }, 4, 4, 1},
-		{"ThrottleBudget{}", func(retry.Clock) retry.Budget { return &retry.ThrottleBudget{} }, 3, 1.2, 1},
-		{"FleetBudget", func(retry.Clock) retry.Budget { return retry.FleetBudget() }, 1.5, 1.06, 0.9995},
+		{"TokenBudget{}", func(retry.Clock) retry.Budget { return &awspreset.TokenBudget{} }, 4, 3.1, 1},
+		{"SharedBudget{}", func(c retry.Clock) retry.Budget { return &retry.SharedBudget{Clock: c} }, 3.5, 1.29, 1},
+		{"SharedBudget{Reserve: 1}", func(c retry.Clock) retry.Budget { return &retry.SharedBudget{Reserve: 1, Clock: c} }, 1.5, 1.06, 0.9995},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f.outage = 7 * time.Second

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrynats"
 )
 
@@ -26,7 +27,7 @@ func BenchmarkThroughput(b *testing.B) {
 		bare   jetstream.MessageHandler
 	}{
 		{"policy", retry.Policy{}, func(msg jetstream.Msg) { _ = msg.Ack() }},
-		{"budget", retry.Policy{Budget: &retry.TokenBudget{}}, func(msg jetstream.Msg) { _ = msg.Ack() }},
+		{"budget", retry.Policy{Budget: &awspreset.TokenBudget{}}, func(msg jetstream.Msg) { _ = msg.Ack() }},
 		{"time limit", retry.Policy{AttemptTimeout: 10 * time.Second}, func(msg jetstream.Msg) {
 			_, cancel := context.WithTimeout(b.Context(), 10*time.Second) // as one would by hand
 			defer cancel()

@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/cmd/backofflab/internal/chart"
 	"github.com/gobackoff/retry/retryhedge"
 	"github.com/stretchr/testify/assert"
@@ -56,7 +56,7 @@ func TestHedgingPage(t *testing.T) {
 			case quantile:
 				h.hedge = &retryhedge.Hedge{}
 			case unlimited:
-				h.hedge = &retryhedge.Hedge{After: 50 * time.Millisecond, Budget: &retry.TokenBudget{Capacity: 1e9}}
+				h.hedge = &retryhedge.Hedge{After: 50 * time.Millisecond, Budget: &awspreset.TokenBudget{Capacity: 1e9}}
 			}
 			h.run()
 		})

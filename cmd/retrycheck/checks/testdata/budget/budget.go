@@ -17,17 +17,17 @@ import (
 func op(context.Context) error { return nil }
 
 func literal(ctx context.Context) error {
-	return retry.Do(ctx, retry.Policy{Budget: &retry.TokenBudget{}}, op) // want `retry.TokenBudget is made for each call of retry.Do, so it bounds nothing`
+	return retry.Do(ctx, retry.Policy{Budget: &retry.SharedBudget{}}, op) // want `retry.SharedBudget is made for each call of retry.Do, so it bounds nothing`
 }
 
 func variables(ctx context.Context) error {
-	budget := &retry.RatioBudget{Ratio: 0.1} // want `retry.RatioBudget is made for each call`
+	budget := &retry.SharedBudget{Reserve: 9} // want `retry.SharedBudget is made for each call`
 	policy := retry.Policy{Budget: budget, MaxAttempts: 5}
 	return retry.Do(ctx, policy, op)
 }
 
-func invited(ctx context.Context) error {
-	return retry.Do(ctx, retry.Policy{Budget: &retry.InvitedBudget{Budget: shared.Budget}}, op) // want `retry.InvitedBudget is made for each call`
+func quota(ctx context.Context) error {
+	return retry.Do(ctx, retry.Policy{Budget: &awspreset.TokenBudget{}}, op) // want `awspreset.TokenBudget is made for each call`
 }
 
 func pauses(ctx context.Context) error {
@@ -45,64 +45,64 @@ func preset(ctx context.Context) error {
 
 func assigned(ctx context.Context) error {
 	p := shared
-	p.Budget = &retry.TokenBudget{} // want `retry.TokenBudget is made for each call of retry.Do`
+	p.Budget = &retry.SharedBudget{} // want `retry.SharedBudget is made for each call of retry.Do`
 	return retry.Do(ctx, p.With(retry.Hooks{}), op)
 }
 
 func stored(ctx context.Context, c *client) error {
-	c.policy.Budget = &retry.TokenBudget{}
+	c.policy.Budget = &retry.SharedBudget{}
 	return retry.Do(ctx, shared, func(ctx context.Context) error { return c.call(ctx) })
 }
 
-var shared = retry.Policy{Budget: retry.FleetBudget()}
+var shared = retry.Policy{Budget: &retry.SharedBudget{Reserve: 1}}
 
 func global(ctx context.Context) error { return retry.Do(ctx, shared, op) }
 
 func perJob(ctx context.Context, jobs []func(context.Context) error) {
-	p := retry.Policy{Budget: &retry.TokenBudget{}}
+	p := retry.Policy{Budget: &retry.SharedBudget{}}
 	for _, job := range jobs {
 		_ = retry.Do(ctx, p, job)
 	}
 }
 
 func twice(ctx context.Context) error {
-	p := retry.Policy{Budget: &retry.TokenBudget{}}
+	p := retry.Policy{Budget: &retry.SharedBudget{}}
 	if err := retry.Do(ctx, p, op); err != nil {
 		return err
 	}
 	return retry.Do(ctx, p, op)
 }
 
-func handler(limit *retry.TokenBudget) func(context.Context) error {
-	p := retry.Policy{Budget: retry.FleetBudget()}
+func handler(limit *retry.SharedBudget) func(context.Context) error {
+	p := retry.Policy{Budget: &retry.SharedBudget{Reserve: 1}}
 	return func(ctx context.Context) error { return retry.Do(ctx, p, op) }
 }
 
 type client struct{ policy retry.Policy }
 
-func newClient() *client { return &client{retry.Policy{Budget: &retry.ThrottleBudget{}}} }
+func newClient() *client { return &client{retry.Policy{Budget: &retry.SharedBudget{}}} }
 
 func (c *client) call(ctx context.Context) error { return retry.Do(ctx, c.policy, op) }
 
 func main() {
-	p := retry.Policy{Budget: &retry.TokenBudget{}}
+	p := retry.Policy{Budget: &retry.SharedBudget{}}
 	_ = retry.Do(context.Background(), p, op)
 }
 
 func newPolicy() retry.Policy {
-	return retry.Policy{Budget: &retry.TokenBudget{}} // want `retry.TokenBudget is made for each call of retry.Do`
+	return retry.Policy{Budget: &retry.SharedBudget{}} // want `retry.SharedBudget is made for each call of retry.Do`
 }
 
 func helped(ctx context.Context) error { return retry.Do(ctx, newPolicy(), op) }
 
 func (c *client) limits() retry.Policy {
-	p := retry.Policy{Budget: retry.FleetBudget()} // want `the result of retry.FleetBudget is made for each call`
+	p := retry.Policy{Budget: &retry.SharedBudget{Reserve: 1}} // want `retry.SharedBudget is made for each call`
 	return p
 }
 
 func (c *client) helped(ctx context.Context) error { return retry.Do(ctx, c.limits(), op) }
 
-func newShared() retry.Policy { return retry.Policy{Budget: &retry.TokenBudget{}} }
+func newShared() retry.Policy { return retry.Policy{Budget: &retry.SharedBudget{}} }
 
 var made = newShared()
 
@@ -122,7 +122,7 @@ func read(req *http.Request) error {
 }
 
 func asks(req *http.Request) (*http.Response, error) {
-	client := retryhttp.NewClient(retry.Policy{Budget: &retry.TokenBudget{}}) // want `retry.TokenBudget is made for one request, so it bounds nothing: make it once and share it`
+	client := retryhttp.NewClient(retry.Policy{Budget: &retry.SharedBudget{}}) // want `retry.SharedBudget is made for one request, so it bounds nothing: make it once and share it`
 	return client.Do(req)
 }
 

@@ -21,7 +21,7 @@ var (
 	g    = retry.Policy{MaxAttempts: -1, Backoff: retry.Fibonacci{Cap: 1}}         // want `MaxAttempts is negative \(-1\)` `Fibonacci: Base is 0`
 	h    = retry.Jittered{Share: 5}                                                // want `Share 5 is not between 0 and 1`
 	i    = retry.Spread{Of: retry.Constant(time.Second), Fraction: 20}             // want `Fraction 20 is not between 0 and 1`
-	j    = retry.Policy{Budget: &retry.TokenBudget{Capacity: -5}}                  // want `budget: Capacity -5 is not a number of at least 0`
+	j    = retry.Policy{Budget: &retry.SharedBudget{Reserve: -5}}                  // want `budget: Reserve -5 is not a number of at least 0`
 	k    = retry.FullJitter{Base: 100, Cap: limit}                                 // want `Base 100ns is below 1µs; is its unit missing\?`
 	l    = retry.WhenThrottled{Else: retry.FullJitter{time.Hour, limit, 0}}        // want `FullJitter: Base 1h0m0s is above Cap 1s`
 	m    = retry.Policy{Backoff: retry.Linear{}, Hint: retry.HintAtLeast{Max: -1}} // want `Linear: Base is 0` `HintAtLeast: Max -1ns is negative`

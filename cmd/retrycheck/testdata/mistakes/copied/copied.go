@@ -9,7 +9,7 @@ import (
 )
 
 func run(ctx context.Context) error {
-	budget := retry.TokenBudget{Capacity: 100} // mistake
+	budget := retry.SharedBudget{Reserve: 100} // mistake
 	mine := budget                             // mistake
 	return retry.Do(ctx, retry.Policy{Budget: &mine}, func(ctx context.Context) error { return fetch(ctx, "a") })
 }

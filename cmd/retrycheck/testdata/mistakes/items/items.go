@@ -10,7 +10,7 @@ import (
 
 func run(ctx context.Context, names []string) error {
 	for _, name := range names {
-		p := retry.Policy{Budget: &retry.RatioBudget{Ratio: 0.1}} // mistake
+		p := retry.Policy{Budget: &retry.SharedBudget{Reserve: 9}} // mistake
 		if err := retry.Do(ctx, p, func(ctx context.Context) error { return fetch(ctx, name) }); err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 func run(ctx context.Context) error {
-	p := retry.Policy{Budget: &retry.TokenBudget{}} // mistake
+	p := retry.Policy{Budget: &retry.SharedBudget{}} // mistake
 	return retry.Do(ctx, p, func(ctx context.Context) error { return fetch(ctx, "a") })
 }
 

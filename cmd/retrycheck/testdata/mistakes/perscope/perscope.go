@@ -7,7 +7,7 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-var policy = retry.Policy{Budget: &retry.TokenBudget{}}
+var policy = retry.Policy{Budget: &retry.SharedBudget{}}
 
 func run(req *http.Request) error {
 	transport := &retryhttp.Transport{Policy: policy}

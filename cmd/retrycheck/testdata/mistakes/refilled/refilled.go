@@ -10,6 +10,6 @@ var base = retry.Policy{MaxAttempts: 5}
 
 func run(ctx context.Context, op func(context.Context) error) error {
 	p := base
-	p.Budget = &retry.TokenBudget{} // mistake
+	p.Budget = &retry.SharedBudget{} // mistake
 	return retry.Do(ctx, p, op)
 }
