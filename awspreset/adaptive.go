@@ -1,7 +1,9 @@
 package awspreset
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -25,30 +27,36 @@ import (
 // throttling ([retry.ClassThrottled]), such as a table or an account's quota. Share
 // one AdaptiveLimiter per resource, by pointer, among all policies and goroutines
 // that call it. If it serves several resources, throttling by one slows down calls to
-// all. It harms calls to a resource whose refusals do not prove one shared limit: in
-// simulations, 3 % of the calls succeeded at 1.4 times the rate of a token bucket (76 %
-// without it), 25 to 40 % around a stall of a server with an admit.Gate (87 %), and 40 to
-// 52 % if 1 % of the calls were throttled with a wrong hint (99 %).
+// all. It harms calls to a resource whose refusals do not prove one shared limit, such as a
+// server that sheds load for a moment: calls stay slow for long after the last refusal.
 //
-// The zero value is ready to use and follows the SDKs' common description as of
-// November 2026. Callers are served in order of arrival; a waiting caller may take up
-// to a second to notice that a caller ahead of it has left. If the clock goes backward,
-// no time passes for the limiter. An AdaptiveLimiter is safe for concurrent use, must
-// not be copied, starts no goroutine and holds no timer.
+// To get an SDK's adaptive mode, make it the Limiter of a preset's policy:
+//
+//	policy := awspreset.Standard2026.Policy("")
+//	policy.Limiter = new(awspreset.AdaptiveLimiter)
+//
+// The zero value is ready to use and limits as the AWS SDKs for Go v2 and JavaScript v3 do.
+// Callers are served in the order of their arrival, and a caller in line profits at once
+// when the rate rises. If 10,000 callers wait, others fail at once. If the clock goes
+// backward, no time passes for the limiter. An AdaptiveLimiter is safe for concurrent use,
+// must not be copied, starts no goroutine and holds no timer.
 //
 // It only delays attempts, so a [retry.Budget] is still needed.
 //
 // Source: boto/botocore 1.43.11, botocore/retries/adaptive.py, throttling.py,
 // bucket.py; aws/aws-sdk-go-v2 v1.48.0, aws/retry/adaptive_ratelimit.go,
 // adaptive_token_bucket.go; smithy-lang/smithy-typescript, @smithy/core 3.41.0,
-// DefaultRateLimiter; aws/aws-sdk-java at e8ea7076 (1.12, 2024),
-// com/amazonaws/internal/TokenBucket.java.
+// DefaultRateLimiter.
 type AdaptiveLimiter struct {
 	// Clock tells the time and waits; nil means the system clock. Do not change it
 	// once the limiter is in use.
 	Clock retry.Clock
 
-	rules adaptiveRules
+	// InitialRate is the number of tokens per second from the first use until the first
+	// outcome. It decides how many tokens there are after the first throttling. 0 or less
+	// means none, as in most SDKs; botocore has 1. Do not change it once the limiter is in
+	// use.
+	InitialRate float64
 
 	mu      sync.Mutex
 	started bool
@@ -57,9 +65,9 @@ type AdaptiveLimiter struct {
 	read    time.Time     // last reading of the clock
 	elapsed time.Duration // at the last reading, since the whole second of the first use
 
-	tokens, fill, capacity float64 // fill: per second; 0: no outcome yet
-	issued                 uint64
-	line                   []uint64 // tickets of waiting callers, in order
+	tokens, fill, capacity float64   // fill: per second; 0: no outcome yet
+	issued                 uint64    // tickets
+	line                   []*waiter // in order of arrival
 
 	measured    float64       // per second, smoothed
 	attempts    int           // since measuredAt
@@ -68,9 +76,12 @@ type AdaptiveLimiter struct {
 	throttledAt time.Duration
 }
 
-// Common reports whether l follows the SDKs' common description, as the zero value does,
-// and not one of the SDKs.
-func (l *AdaptiveLimiter) Common() bool { return l.rules == adaptiveRules{} }
+// A waiter is a caller in line.
+type waiter struct {
+	ticket uint64
+	nap    context.Context    // of the wait in progress
+	wake   context.CancelFunc // ends the nap, so that the caller looks again
+}
 
 // The constants of the AWS SDKs.
 const (
@@ -87,41 +98,11 @@ const (
 // steps would not change the rates.
 const longestStep = 24 * time.Hour
 
-// lookAgain bounds the waits of callers that are not next in line, because the
-// rate may rise in the meantime.
-const lookAgain = time.Second
+// longestLine bounds the callers in line, and so the memory that a server which only throttles
+// can make a client use.
+const longestLine = 10_000
 
-// adaptiveRules describes how an SDK's limiter differs from the zero AdaptiveLimiter.
-type adaptiveRules struct {
-	initialFill    float64       // tokens per second before the first outcome
-	debt           bool          // take a token at once and wait once, without checking again
-	waitUnit       time.Duration // waits are truncated to multiples; 0: rounded up to nanoseconds
-	eightDecimals  bool          // rounds rates and the curve's window to eight decimals
-	ignoreFailures bool          // except throttling
-	followBack     bool          // a clock that goes backward removes up to a second's worth of tokens
-}
-
-// adaptiveBotocore limits as boto/botocore 1.43.11 does, except that raising the rate
-// does not end a wait in progress.
-func adaptiveBotocore() *AdaptiveLimiter {
-	return &AdaptiveLimiter{rules: adaptiveRules{initialFill: 1, followBack: true}}
-}
-
-// adaptiveGoV2 limits as aws/aws-sdk-go-v2 v1.48.0 does.
-func adaptiveGoV2() *AdaptiveLimiter {
-	return &AdaptiveLimiter{rules: adaptiveRules{followBack: true}}
-}
-
-// adaptiveJavaV1 limits as aws/aws-sdk-java at e8ea7076 (1.12, 2024) does.
-func adaptiveJavaV1() *AdaptiveLimiter {
-	return &AdaptiveLimiter{rules: adaptiveRules{debt: true, waitUnit: time.Millisecond, ignoreFailures: true}}
-}
-
-// adaptiveJavaScriptV3 limits as @smithy/core 3.41.0 does, but with a clock finer than
-// milliseconds.
-func adaptiveJavaScriptV3() *AdaptiveLimiter {
-	return &AdaptiveLimiter{rules: adaptiveRules{eightDecimals: true, followBack: true}}
-}
+var errLineFull = fmt.Errorf("adaptive limiter: %d callers already wait", longestLine)
 
 // Wait waits until the next attempt may start. If ctx ends first, Wait takes no
 // token and returns the error of ctx or of the Clock.
@@ -129,46 +110,52 @@ func (l *AdaptiveLimiter) Wait(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	ticket, wait := l.join()
-	for wait > 0 {
-		if err := l.sleep(ctx, wait); err != nil {
-			l.leave(ticket)
-			return err
+	w, wait, err := l.join(ctx)
+	for wait > 0 && err == nil {
+		err = l.sleep(w.nap, wait)
+		woken := w.nap.Err() != nil
+		w.wake() // releases the context
+		switch {
+		case ctx.Err() != nil:
+			err = ctx.Err()
+		case woken:
+			err = nil
 		}
-		if l.rules.debt {
-			return nil
+		if err != nil {
+			l.leave(w)
+			break
 		}
-		wait = l.again(ticket)
+		wait = l.again(ctx, w)
 	}
-	return nil
+	return err
 }
 
 // Observe adjusts the rate after an attempt. [retry.Do] calls it; other callers of
 // Wait must call it, too.
 func (l *AdaptiveLimiter) Observe(a retry.Attempt) {
 	throttled := a.Err != nil && a.Class == retry.ClassThrottled
-	if l.rules.ignoreFailures && a.Err != nil && !throttled {
-		return
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.start()
 	l.advance()
 	l.measure()
-	if !throttled {
+	before := l.fill
+	if throttled {
+		rate := l.measured
+		if l.enabled {
+			rate = min(rate, l.fill)
+		}
+		l.curve = throttledAtRate(rate)
+		l.throttledAt = l.elapsed
+		l.enabled = true
+		l.grow(rate * cubicBeta)
+	} else {
 		since := l.elapsed - l.throttledAt
 		l.grow(l.curve.rate(since.Seconds()))
-		return
 	}
-	rate := l.measured
-	if l.enabled {
-		rate = min(rate, l.fill)
+	if l.fill > before {
+		l.wakeFirst()
 	}
-	l.curve = throttledAtRate(rate)
-	l.curve.window = l.rules.round(l.curve.window)
-	l.throttledAt = l.elapsed
-	l.enabled = true
-	l.grow(rate * cubicBeta)
 }
 
 // Rate returns the number of attempts allowed per second, at least 0.5, or 0 (no
@@ -182,57 +169,73 @@ func (l *AdaptiveLimiter) Rate() float64 {
 	return l.fill
 }
 
-// join returns a ticket and how long to wait. A wait of 0 means that the caller
-// has a token or needs none.
-func (l *AdaptiveLimiter) join() (ticket uint64, wait time.Duration) {
+// join returns how long to wait. A wait of 0 means that the caller has a token or needs
+// none. Otherwise the caller is in line.
+func (l *AdaptiveLimiter) join(ctx context.Context) (*waiter, time.Duration, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.start()
 	if !l.enabled {
-		return 0, 0
+		return nil, 0, nil
 	}
-	ticket = l.issued
+	if len(l.line) >= longestLine {
+		return nil, 0, errLineFull
+	}
+	w := &waiter{ticket: l.issued}
 	l.issued++
-	l.line = append(l.line, ticket)
-	return ticket, l.take(ticket)
+	l.line = append(l.line, w)
+	return w, l.take(ctx, w), nil
 }
 
-func (l *AdaptiveLimiter) again(ticket uint64) time.Duration {
+func (l *AdaptiveLimiter) again(ctx context.Context, w *waiter) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.take(ticket)
+	return l.take(ctx, w)
 }
 
-func (l *AdaptiveLimiter) leave(ticket uint64) {
+func (l *AdaptiveLimiter) leave(w *waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.rules.debt {
-		l.tokens = min(l.capacity, l.tokens+1)
-		return
-	}
-	i, _ := slices.BinarySearch(l.line, ticket)
-	l.line = slices.Delete(l.line, i, i+1)
+	l.remove(l.position(w))
 }
 
-// take takes a token if there are also enough for all callers ahead or if rules.debt is
-// set. It returns how long the caller must wait.
-func (l *AdaptiveLimiter) take(ticket uint64) time.Duration {
+// take takes a token if there are also enough for all callers ahead. Otherwise it returns how
+// long the caller must wait at the present rate. Until then, wakeFirst wakes the caller if
+// it becomes the first in line, and whenever the rate rises while it is the first.
+func (l *AdaptiveLimiter) take(ctx context.Context, w *waiter) time.Duration {
 	l.advance()
-	inFront, _ := slices.BinarySearch(l.line, ticket)
+	inFront := l.position(w)
 	missing := 1 + float64(inFront) - l.tokens
-	if missing <= 0 || l.rules.debt {
+	if missing <= 0 {
 		l.tokens--
-		l.line = slices.Delete(l.line, inFront, inFront+1)
+		l.remove(inFront)
+		return 0
 	}
-	ns := missing / l.fill * 1e9
-	if unit := float64(l.rules.waitUnit); unit > 0 {
-		ns = math.Floor(ns/unit) * unit
+	w.nap, w.wake = context.WithCancel(ctx)
+	return dur.Saturate(math.Ceil(missing/l.fill*1e9), math.MaxInt64)
+}
+
+// position returns the number of callers ahead of w.
+func (l *AdaptiveLimiter) position(w *waiter) int {
+	inFront, _ := slices.BinarySearchFunc(l.line, w.ticket, func(other *waiter, ticket uint64) int {
+		return cmp.Compare(other.ticket, ticket)
+	})
+	return inFront
+}
+
+// remove removes a caller from the line. The new first one looks again, because it has
+// computed its wait with another place in line.
+func (l *AdaptiveLimiter) remove(position int) {
+	l.line = slices.Delete(l.line, position, position+1)
+	if position == 0 {
+		l.wakeFirst()
 	}
-	wait := dur.Saturate(math.Ceil(ns), math.MaxInt64)
-	if inFront > 0 {
-		wait = min(wait, lookAgain)
+}
+
+func (l *AdaptiveLimiter) wakeFirst() {
+	if len(l.line) > 0 && l.line[0].wake != nil {
+		l.line[0].wake()
 	}
-	return wait
 }
 
 func (l *AdaptiveLimiter) start() {
@@ -244,18 +247,14 @@ func (l *AdaptiveLimiter) start() {
 	// Measurements begin at a whole second.
 	l.elapsed = time.Duration(l.read.Nanosecond())
 	l.throttledAt = l.elapsed
-	if l.rules.initialFill > 0 {
-		l.setRate(l.rules.initialFill)
+	if l.InitialRate > 0 {
+		l.setRate(l.InitialRate)
 	}
 }
 
 func (l *AdaptiveLimiter) advance() {
 	at := l.now()
-	least := time.Duration(0)
-	if l.rules.followBack {
-		least = -time.Second
-	}
-	step := min(max(least, at.Sub(l.read)), longestStep)
+	step := min(max(0, at.Sub(l.read)), longestStep)
 	l.read = at
 	l.elapsed += step
 	l.tokens = min(l.most(), l.tokens+step.Seconds()*l.fill)
@@ -275,12 +274,12 @@ func (l *AdaptiveLimiter) measure() {
 		return
 	}
 	rate := float64(l.attempts) / (at - l.measuredAt).Seconds()
-	l.measured = l.rules.round(rate*smoothing + l.measured*(1-smoothing))
+	l.measured = rate*smoothing + l.measured*(1-smoothing)
 	l.attempts, l.measuredAt = 0, at
 }
 
 func (l *AdaptiveLimiter) grow(rate float64) {
-	l.setRate(min(l.rules.round(rate), maxGrowth*l.measured))
+	l.setRate(min(rate, maxGrowth*l.measured))
 }
 
 func (l *AdaptiveLimiter) setRate(rate float64) {
@@ -301,19 +300,6 @@ func (l *AdaptiveLimiter) sleep(ctx context.Context, d time.Duration) error {
 		return retry.SystemClock{}.Sleep(ctx, d)
 	}
 	return l.Clock.Sleep(ctx, d)
-}
-
-func (r *adaptiveRules) round(x float64) float64 {
-	if !r.eightDecimals {
-		return x
-	}
-	n := math.Round(x * 1e8)
-	// x · 1e8 may have been rounded up to a multiple of ½: 0.7 times a number with 8
-	// decimals can be just below such a multiple.
-	if math.FMA(x, 1e8, -n) < -0.5 {
-		n--
-	}
-	return n / 1e8
 }
 
 // cubic is the allowed rate as a function of the time since throttling: it begins at

@@ -13,17 +13,6 @@ func JavaFull(base, limit time.Duration) retry.Backoff  { return javaFull{base, 
 func JavaEqual(base, limit time.Duration) retry.Backoff { return javaEqual{base, limit} }
 func GoFull(limit time.Duration) retry.Backoff          { return goFull{limit} }
 
-// The SDKs' limiters.
-var (
-	AdaptiveBotocore     = adaptiveBotocore
-	AdaptiveGoV2         = adaptiveGoV2
-	AdaptiveJavaV1       = adaptiveJavaV1
-	AdaptiveJavaScriptV3 = adaptiveJavaScriptV3
-)
-
-// Rules returns the SDK-specific rules.
-func (l *AdaptiveLimiter) Rules() any { return l.rules }
-
 // AdaptiveState is a limiter's state.
 type AdaptiveState struct {
 	Enabled                                       bool

@@ -275,13 +275,13 @@ var presets = [...]presetRow{
 	BotocoreAdaptive2026: {"botocore", "adaptive", "2026", "since 1.44.0", sourceBotocore2026, standard2026, adaptiveBotocore},
 
 	GoV2Standard:     {"go-v2", "standard", "", "until v1.47, the default then", sourceGoV2, goStandard, nil},
-	GoV2Adaptive:     {"go-v2", "adaptive", "", "until v1.47", sourceGoV2, goAdaptive, adaptiveGoV2},
+	GoV2Adaptive:     {"go-v2", "adaptive", "", "until v1.47", sourceGoV2, goAdaptive, adaptiveCommon},
 	GoV2Standard2026: {"go-v2", "standard", "2026", "since v1.48.0, the default", sourceGoV22026, standard2026, nil},
-	GoV2Adaptive2026: {"go-v2", "adaptive", "2026", "since v1.48.0", sourceGoV22026, standard2026, adaptiveGoV2},
+	GoV2Adaptive2026: {"go-v2", "adaptive", "2026", "since v1.48.0", sourceGoV22026, standard2026, adaptiveCommon},
 
 	JavaV1Legacy:   {"java-v1", "legacy", "", "until 1.12.797, the last, the default", sourceJavaV1, javaV1Legacy, nil},
 	JavaV1Standard: {"java-v1", "standard", "", "until 1.12.797, the last", sourceJavaV1, javaV1Standard, nil},
-	JavaV1Adaptive: {"java-v1", "adaptive", "", "until 1.12.797, the last", sourceJavaV1, javaV1Standard, adaptiveJavaV1},
+	JavaV1Adaptive: {"java-v1", "adaptive", "", "until 1.12.797, the last", sourceJavaV1, javaV1Standard, adaptiveCommon},
 
 	JavaV2Legacy:       {"java-v2", "legacy", "", "as of 2.57.8, the default", sourceJavaV2, javaV2Legacy, nil},
 	JavaV2Standard:     {"java-v2", "standard", "", "as of 2.57.8", sourceJavaV2, javaV2Standard, nil},
@@ -298,9 +298,9 @@ var presets = [...]presetRow{
 		javaScriptV3LateCap, nil,
 	},
 	JavaScriptV3Standard:     {"js-v3", "standard", "", "@smithy/util-retry 4.3.0 to @smithy/core 3.39, the default then", sourceJavaScript + " 3.39.0", javaScriptV3, nil},
-	JavaScriptV3Adaptive:     {"js-v3", "adaptive", "", "@smithy/util-retry 4.3.0 to @smithy/core 3.39", sourceJavaScript + " 3.39.0", javaScriptV3, adaptiveJavaScriptV3},
+	JavaScriptV3Adaptive:     {"js-v3", "adaptive", "", "@smithy/util-retry 4.3.0 to @smithy/core 3.39", sourceJavaScript + " 3.39.0", javaScriptV3, adaptiveCommon},
 	JavaScriptV3Standard2026: {"js-v3", "standard", "2026", "since @smithy/core 3.40.0, the default", sourceJavaScript + " 3.41.0", whole2026, nil},
-	JavaScriptV3Adaptive2026: {"js-v3", "adaptive", "2026", "since @smithy/core 3.40.0", sourceJavaScript + " 3.41.0", whole2026, adaptiveJavaScriptV3},
+	JavaScriptV3Adaptive2026: {"js-v3", "adaptive", "2026", "since @smithy/core 3.40.0", sourceJavaScript + " 3.41.0", whole2026, adaptiveCommon},
 }
 
 // awsCap is the cap of every SDK that has one.
@@ -342,6 +342,8 @@ func quota(costs TokenCosts) *TokenBudget {
 }
 
 func adaptiveCommon() *AdaptiveLimiter { return &AdaptiveLimiter{} }
+
+func adaptiveBotocore() *AdaptiveLimiter { return &AdaptiveLimiter{InitialRate: 1} }
 
 func botocoreLegacy(service string) retry.Policy {
 	p := retry.Policy{Backoff: retry.FullJitter{Base: time.Second}, MaxAttempts: 5, Hint: retry.HintIgnore{}}

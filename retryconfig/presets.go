@@ -55,7 +55,7 @@ var limiters = []limiter{{
 	make: func() retry.Limiter { return new(awspreset.AdaptiveLimiter) },
 	is: func(l retry.Limiter) bool {
 		adaptive, ok := l.(*awspreset.AdaptiveLimiter)
-		return ok && adaptive != nil && adaptive.Common()
+		return ok && adaptive != nil && adaptive.InitialRate <= 0
 	},
 }}
 

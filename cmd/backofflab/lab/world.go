@@ -27,7 +27,9 @@ var errStopped = errors.New("the trial has ended")
 
 func (w *world) Now() time.Time { return clockStart.Add(time.Duration(w.now)) }
 
-// Sleep makes the current task wait for d, or until the deadline of the task's call.
+// Sleep makes the current task wait for d, or until the deadline of the task's call. If ctx
+// is derived from the task's, such as that of a caller in a limiter's line, the wait also
+// ends with ctx, which is looked at every 50 ms of virtual time.
 func (w *world) Sleep(ctx context.Context, d time.Duration) error {
 	t := w.running
 	switch {
@@ -36,11 +38,20 @@ func (w *world) Sleep(ctx context.Context, d time.Duration) error {
 	case d <= 0 || t.Err() != nil:
 		return ctx.Err()
 	}
-	until := w.now + min(int64(d), math.MaxInt64-w.now)
-	if !t.pause(min(until, t.deadline)) {
-		return errStopped
+	end := min(w.now+min(int64(d), math.MaxInt64-w.now), t.deadline)
+	step := int64(math.MaxInt64)
+	if ctx != context.Context(t) {
+		step = int64(50 * time.Millisecond)
 	}
-	return t.Err()
+	for w.now < end && ctx.Err() == nil {
+		if !t.pause(w.now + min(step, end-w.now)) {
+			return errStopped
+		}
+	}
+	if err := t.Err(); err != nil {
+		return err
+	}
+	return ctx.Err()
 }
 
 func (w *world) draw() float64 { return w.running.draws.uniform() }
