@@ -1,0 +1,383 @@
+package retrykeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/dur"
+	"github.com/gobackoff/retry/internal/errfacts"
+)
+
+// ErrEnded is the error of a session that returned nil, for example because the server
+// closed the connection in an orderly way. It is transient.
+var ErrEnded = errors.New("the session ended")
+
+const (
+	defaultBase   = time.Second
+	defaultCap    = time.Minute
+	defaultUseful = time.Minute
+	defaultSpread = 30 * time.Second
+)
+
+// A Keeper makes a connection again whenever it ends. The zero value keeps one without end,
+// with waits of full jitter between 1 s and 1 min.
+//
+// Use a Keeper for each connection. Its methods are safe for concurrent use. It must not be
+// copied, nor its fields changed, after first use.
+type Keeper struct {
+	// Policy says how long to wait and which failures are final. Three fields have other
+	// meanings than for [retry.Do]:
+	//
+	//   - Backoff: nil means full jitter with a base of 1 s and a cap of 1 min.
+	//   - MaxAttempts: 0 means no bound. Otherwise, it bounds the sessions since the last
+	//     useful one, which counts. MaxElapsed bounds their time.
+	//   - AttemptTimeout limits the time until the session calls up. After that, its context
+	//     is canceled. Set it if connecting may hang. 0 means no limit.
+	//
+	// Its hooks see each session as an attempt. A Budget that other calls use, too, would
+	// end the connection when it is used up.
+	Policy retry.Policy
+
+	// Useful is how long a connection must live after up to have been useful. Then the
+	// waits start again with the first one. A connection that ended sooner is a failure
+	// like one that was never made. 0 means a minute.
+	Useful time.Duration
+
+	// Spread is the longest random wait after a useful session. For many clients of one
+	// server, set it to their number divided by the connections per second that the server
+	// can accept. Longer delays of the Policy, and hints, still count. 0 means 30 s; below 0,
+	// there is only the Policy's delay.
+	Spread time.Duration
+
+	// OnChange, if not nil, is called after each change of the State, in order. ctx is that
+	// of Run. It should not block.
+	OnChange func(ctx context.Context, s State)
+
+	changing sync.Mutex // held while OnChange runs
+
+	mu      sync.Mutex // guards what follows
+	state   State
+	running bool
+	wake    context.CancelFunc // ends the current wait; nil: there is none
+	asked   bool               // skip the next wait
+}
+
+// Run calls session again and again until ctx ends, session fails for good, or the Policy
+// gives up. It always returns an error: that of the session if it failed for good, and
+// otherwise a [*retry.Error], which matches the reason, such as context.Canceled, and the
+// error of the last session.
+//
+// session connects, calls up once the connection works, and returns when the connection has
+// ended. It should return soon after its context has ended, which happens when ctx ends,
+// when AttemptTimeout is exceeded, and when session returns. A session that returns nil has
+// ended with [ErrEnded]. up may be called from any goroutine; only the first call counts. A
+// session that does not call up was never connected.
+//
+// These failures are final: an error marked with [retry.Permanent], and an error that the
+// Policy's Classifier calls permanent, such as a status 401, unless the session was useful.
+// context.Canceled is not final while ctx lives, and neither is an error that is
+// unrepeatable only for the Classifier, because a session may always be repeated.
+//
+// Run returns an error that matches [retry.ErrInvalid], without calling session, if an
+// argument is nil, a field is invalid or another Run of the same Keeper has not returned.
+func (k *Keeper) Run(ctx context.Context, session func(ctx context.Context, up func()) error) error {
+	if ctx == nil || session == nil {
+		return fmt.Errorf("retrykeep: %w call: the context or the session is nil", retry.ErrInvalid)
+	}
+	if err := k.Validate(); err != nil {
+		return err
+	}
+	if !k.start() {
+		return fmt.Errorf("retrykeep: %w call: the Keeper is already running", retry.ErrInvalid)
+	}
+	r := &run{keeper: k, policy: k.policy(), session: session}
+	defer r.stop(ctx)
+	policy := r.policy
+	policy.AttemptTimeout = 0 // of the session, not of the connection's life
+	policy.Backoff = retry.BackoffFunc(r.delay)
+	policy.Classifier = retry.ClassifierFunc(r.classify)
+	policy.Clock = clock{r.policy.Clock, k}
+	policy = policy.With(retry.Hooks{OnRetry: r.waits})
+	err := retry.Do(ctx, policy, r.attempt)
+	if _, gaveUp := err.(*retry.Error); !gaveUp && r.failure != nil {
+		return r.failure
+	}
+	return err
+}
+
+// Validate reports invalid fields, and those of the Policy, in an error that matches
+// [retry.ErrInvalid].
+func (k *Keeper) Validate() error {
+	if k.Useful < 0 {
+		return fmt.Errorf("retrykeep: %w Keeper: Useful is negative (%v)", retry.ErrInvalid, k.Useful)
+	}
+	return k.policy().Validate()
+}
+
+// policy returns the Policy with the defaults of a Keeper.
+func (k *Keeper) policy() retry.Policy {
+	p := k.Policy
+	if p.Backoff == nil {
+		p.Backoff = retry.FullJitter{Base: defaultBase, Cap: defaultCap}
+	}
+	if p.MaxAttempts == 0 {
+		p.MaxAttempts = retry.Unlimited
+	}
+	if p.Classifier == nil {
+		p.Classifier = retry.DefaultClassifier{}
+	}
+	if p.Clock == nil {
+		p.Clock = retry.SystemClock{}
+	}
+	return p
+}
+
+func (k *Keeper) useful() time.Duration {
+	if k.Useful == 0 {
+		return defaultUseful
+	}
+	return k.Useful
+}
+
+func (k *Keeper) spread() time.Duration {
+	if k.Spread == 0 {
+		return defaultSpread
+	}
+	return max(0, k.Spread)
+}
+
+// A run is one call of Run. Its fields belong to the goroutine of Run.
+type run struct {
+	keeper  *Keeper
+	policy  retry.Policy
+	session func(context.Context, func()) error
+	failure error         // of the last session
+	lived   time.Duration // the life of its connection
+	useful  bool          // whether that was long enough
+}
+
+// attempt runs one session. It never returns nil.
+func (r *run) attempt(ctx context.Context) error {
+	k := r.keeper
+	r.failure, r.lived, r.useful = nil, 0, false
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	k.change(ctx, func(s *State) bool {
+		k.asked = false
+		s.begin(r.policy.Clock.Now())
+		return true
+	})
+	c := &connection{run: r, ctx: ctx}
+	if limit := r.policy.AttemptTimeout; limit > 0 {
+		late := time.AfterFunc(limit, func() {
+			if c.expire() {
+				cancel()
+			}
+		})
+		defer late.Stop()
+	}
+	defer c.end() // even if the session panics
+	err := r.session(inner, c.up)
+	if err == nil {
+		err = ErrEnded
+	}
+	r.failure = err
+	c.end()
+	if c.stage == expired && ctx.Err() == nil {
+		err = &errfacts.Overtime{Err: err, Limit: r.policy.AttemptTimeout}
+	}
+	if r.useful {
+		return retry.Progress(err)
+	}
+	return err
+}
+
+// A connection is that of one session.
+type connection struct {
+	run   *run
+	ctx   context.Context // of Run
+	stage stage           // guarded by Keeper.mu until the end
+	since time.Time       // it is up
+}
+
+type stage int
+
+const (
+	opening stage = iota
+	opened
+	expired // AttemptTimeout was exceeded first
+	over
+)
+
+// up is called by the session, in any goroutine.
+func (c *connection) up() {
+	k := c.run.keeper
+	k.change(c.ctx, func(s *State) bool {
+		if c.stage != opening {
+			return false
+		}
+		c.stage, c.since = opened, c.run.policy.Clock.Now()
+		k.asked = false
+		s.connect(c.since)
+		return true
+	})
+}
+
+// expire reports whether the session is too late.
+func (c *connection) expire() bool {
+	c.run.keeper.mu.Lock()
+	defer c.run.keeper.mu.Unlock()
+	if c.stage != opening {
+		return false
+	}
+	c.stage = expired
+	return true
+}
+
+// end measures the life of the connection.
+func (c *connection) end() {
+	r := c.run
+	r.keeper.mu.Lock()
+	defer r.keeper.mu.Unlock()
+	switch c.stage {
+	case opening:
+		c.stage = over
+	case opened:
+		c.stage = over
+		r.lived = max(0, r.policy.Clock.Now().Sub(c.since))
+		r.useful = r.lived >= r.keeper.useful()
+	}
+}
+
+// delay is the Backoff of the policy.
+func (r *run) delay(a retry.Attempt, u float64) time.Duration {
+	wait := r.policy.Backoff.Delay(a, u)
+	if r.useful {
+		wait = max(wait, dur.Saturate(u*float64(r.keeper.spread()), r.keeper.spread()))
+	}
+	return wait
+}
+
+// classify is the Classifier of the policy.
+func (r *run) classify(err error) retry.Verdict {
+	v := r.policy.Classifier.Classify(err)
+	v.Unrepeatable = false
+	if v.Class != retry.ClassPermanent {
+		return v
+	}
+	facts := errfacts.Read(err)
+	if r.useful || facts.Canceled {
+		v.Class = retry.ClassTransient
+	}
+	return v
+}
+
+// waits is a hook: the session has ended, and a wait follows.
+func (r *run) waits(ctx context.Context, _ retry.Attempt, wait time.Duration) {
+	r.keeper.change(ctx, func(s *State) bool {
+		now := r.policy.Clock.Now()
+		s.end(Waiting, now, r)
+		s.Next = now.Add(wait)
+		return true
+	})
+}
+
+func (r *run) stop(ctx context.Context) {
+	r.keeper.change(ctx, func(s *State) bool {
+		s.end(Stopped, r.policy.Clock.Now(), r)
+		r.keeper.running = false
+		return true
+	})
+}
+
+// start reports whether no other Run is in progress.
+func (k *Keeper) start() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.running {
+		return false
+	}
+	k.running, k.asked = true, false
+	k.state = State{Phase: Waiting}
+	return true
+}
+
+// change updates the state and passes it to OnChange, unless update returns false.
+func (k *Keeper) change(ctx context.Context, update func(*State) bool) {
+	k.changing.Lock()
+	defer k.changing.Unlock()
+	s, changed := k.update(update)
+	if changed && k.OnChange != nil {
+		k.OnChange(ctx, s)
+	}
+}
+
+func (k *Keeper) update(update func(*State) bool) (State, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	changed := update(&k.state)
+	return k.state, changed
+}
+
+// State returns the state of the connection.
+func (k *Keeper) State() State {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.state
+}
+
+// RetryNow ends the current wait, even one that the server asked for: the network is back,
+// or somebody has clicked. During an attempt, it skips the wait that follows if the attempt
+// fails. It has no effect on a connection that is up, or if the Keeper is not running.
+func (k *Keeper) RetryNow() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch {
+	case k.wake != nil:
+		k.wake()
+	case k.state.Phase == Connecting || k.state.Phase == Waiting:
+		k.asked = true
+	}
+}
+
+// clock is the Policy's Clock with waits that RetryNow ends.
+type clock struct {
+	retry.Clock
+	keeper *Keeper
+}
+
+func (c clock) Sleep(ctx context.Context, d time.Duration) error {
+	interruptible, wake := context.WithCancel(ctx)
+	defer wake()
+	if c.keeper.skips(wake) {
+		return ctx.Err()
+	}
+	defer c.keeper.awake()
+	err := c.Clock.Sleep(interruptible, d)
+	if err != nil && interruptible.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// skips reports whether the wait that begins was ended before. Otherwise, RetryNow calls wake.
+func (k *Keeper) skips(wake context.CancelFunc) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.asked {
+		k.asked = false
+		return true
+	}
+	k.wake = wake
+	return false
+}
+
+func (k *Keeper) awake() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.wake = nil
+}
