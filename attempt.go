@@ -19,7 +19,17 @@ type Verdict struct {
 	Unrepeatable bool          // a retry could apply the operation twice: see [Unrepeatable]
 	Progress     bool          // the attempt did useful work: see [Progress]
 	Hint         time.Duration // the wait that the server asks for; 0: the error's own, if any
+
+	// GaveUp means that a retry loop inside the operation has given up: an inner call of
+	// Do, or the loop of another library. Do does not retry the error, because the inner
+	// loop has. The other fields describe the last failure of the inner loop, so that a
+	// program can tell whether another server, or the same one in some minutes, may help:
+	// it may, unless Class is ClassPermanent or Unrepeatable is true.
+	GaveUp bool
 }
+
+// ends reports whether the failure ends a call, which then returns the operation's error.
+func (v *Verdict) ends() bool { return v.Class == ClassPermanent || v.GaveUp }
 
 // retriesBefore returns the n of the formulas: the number of retries up to and including
 // the attempt with the given number.
@@ -29,7 +39,7 @@ func retriesBefore(number int) int { return max(1, number) - 1 }
 type Class uint8
 
 const (
-	ClassUnknown   Class = iota // no opinion; transient if no other classifier has one
+	ClassUnknown   Class = iota // no rule knows the error; it is retried like a transient one
 	ClassPermanent              // would fail again: not retried
 	ClassTransient              // may succeed later
 	ClassTimeout                // no response in time; the outcome is unknown

@@ -1,7 +1,6 @@
 package retry
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 
@@ -40,6 +39,7 @@ func (f firstOf) Classify(err error) Verdict {
 		all.Class = v.Class
 		all.Unrepeatable = all.Unrepeatable || v.Unrepeatable
 		all.Progress = all.Progress || v.Progress
+		all.GaveUp = all.GaveUp || v.GaveUp
 		if all.Hint <= 0 {
 			all.Hint = v.Hint
 		}
@@ -74,28 +74,34 @@ func OnlyIf(retryable func(error) bool) Classifier {
 	})
 }
 
-// verdict returns what err means. In order of precedence, it considers markers, an inner
-// call's give-up (which is permanent) and the Classifier. The class is never unknown.
+// verdict returns what err means. Markers precede the Classifier. If an inner loop gave up,
+// the Classifier is asked about that loop's last failure.
 func verdict(c Classifier, err error) Verdict {
 	if c == nil {
 		if class, unrepeatable, ok := errfacts.OfPlain(err); ok && err != ErrInvalid { // has no marks: as below, faster
-			return Verdict{Class: cmp.Or(Class(class), ClassTransient), Unrepeatable: unrepeatable}
+			return Verdict{Class: Class(class), Unrepeatable: unrepeatable}
 		}
 		c = DefaultClassifier{}
 	}
 	var m marks
 	m.read(err)
 	v := m.Verdict
-	if v.Class == ClassUnknown {
+	if v.GaveUp {
+		err = m.failure
+	}
+	if v.Class == ClassUnknown && err != nil {
 		found := c.Classify(err)
 		v.Class = found.Class
 		v.Unrepeatable = v.Unrepeatable || found.Unrepeatable
-		v.Progress = v.Progress || found.Progress
+		v.GaveUp = v.GaveUp || found.GaveUp
+		if !m.GaveUp {
+			v.Progress = v.Progress || found.Progress
+		}
 		if !m.after {
 			v.Hint = max(0, found.Hint)
 		}
-		if v.Class == ClassUnknown || v.Class == ClassPermanent && m.after {
-			v.Class = ClassTransient
+		if v.Class == ClassPermanent && (m.after || m.GaveUp && errfacts.Read(err).Canceled) {
+			v.Class = ClassTransient // the cancellation ended the inner loop, and says nothing about the operation
 		}
 	}
 	if v.Hint == 0 && !m.after {
@@ -109,8 +115,11 @@ func verdict(c Classifier, err error) Verdict {
 func isAnswer(err error) bool {
 	var m marks
 	m.read(err)
+	if m.GaveUp {
+		return false
+	}
 	if m.Class != ClassUnknown {
-		return !m.gaveUp
+		return true
 	}
 	f := errfacts.Read(err)
 	return f.IsResponse()
@@ -121,7 +130,8 @@ func isAnswer(err error) bool {
 //
 //	error                                                                    class
 //	marked with Permanent, Transient, Throttled, …                           as marked
-//	inner Do or other library's loop that gave up; its permanent marker      permanent
+//	inner Do, or another library's loop, gave up (GaveUp: no retry)          as its last failure
+//	another library's permanent marker                                       permanent
 //	listed in PermanentIf, by errors.Is                                      permanent
 //	context.Canceled, not beside another failure                             permanent
 //	method Retryable() bool, NonRetriable(), SafeToRetry() bool, …           as it says

@@ -218,7 +218,7 @@ func TestUnrepeatableErrors(t *testing.T) {
 		{"named classifier", retry.DefaultClassifier{}, errLost, retry.ClassTransient, true},
 		{"behind others", retry.FirstOf(mine(retry.ClassUnknown), retry.FirstOf(retry.DefaultClassifier{})), errLost, retry.ClassTransient, true},
 		{"another classifier decides first", retry.FirstOf(mine(retry.ClassTransient), retry.DefaultClassifier{}), errLost, retry.ClassTransient, false},
-		{"another classifier alone", mine(retry.ClassUnknown), errLost, retry.ClassTransient, false},
+		{"another classifier alone", mine(retry.ClassUnknown), errLost, retry.ClassUnknown, false},
 		{"called by another classifier", retry.ClassifierFunc(retry.DefaultClassifier{}.Classify), errLost, retry.ClassTransient, true},
 		{"in a list called by another classifier", retry.ClassifierFunc(retry.FirstOf(retry.DefaultClassifier{}).Classify), errLost, retry.ClassTransient, true},
 		{"statement with an unknown outcome", nil, sqlError{"40003"}, retry.ClassTransient, true},
@@ -229,7 +229,7 @@ func TestUnrepeatableErrors(t *testing.T) {
 		{"not retryable further out", nil, errors.Join(retryableError{false}, errLost), retry.ClassPermanent, false},
 		{"marked transient", nil, retry.Transient(errLost), retry.ClassTransient, false},
 		{"marked with a hint", nil, retry.After(errLost, time.Second), retry.ClassTransient, true},
-		{"a plain error", nil, errOp, retry.ClassTransient, false},
+		{"a plain error", nil, errOp, retry.ClassUnknown, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -314,19 +314,19 @@ func TestVerdictOfClassifier(t *testing.T) {
 		err        error
 		want       retry.Verdict
 	}{
-		"a hint":                         {says(retry.Verdict{Hint: s}), errOp, retry.Verdict{Class: transient, Hint: s}},
+		"a hint":                         {says(retry.Verdict{Hint: s}), errOp, retry.Verdict{Class: unknown, Hint: s}},
 		"a hint before the error's own":  {says(retry.Verdict{Class: throttled, Hint: s}), retryAfter(9 * s), retry.Verdict{Class: throttled, Hint: s}},
 		"no hint":                        {says(retry.Verdict{Class: throttled}), retryAfter(9 * s), retry.Verdict{Class: throttled, Hint: 9 * s}},
 		"a negative hint":                {says(retry.Verdict{Class: throttled, Hint: -s}), retryAfter(9 * s), retry.Verdict{Class: throttled, Hint: 9 * s}},
-		"the outer of two hints":         {nil, fmt.Errorf("%w, %w", retryAfter(2*s), retryAfter(9*s)), retry.Verdict{Class: transient, Hint: 2 * s}},
-		"the outer After":                {nil, retry.After(wrapped(retry.After(errOp, 9*s)), 2*s), retry.Verdict{Class: transient, Hint: 2 * s}},
-		"After inside a hint":            {nil, hintedError{9 * s, retry.After(errOp, 2*s)}, retry.Verdict{Class: transient, Hint: 2 * s}},
+		"the outer of two hints":         {nil, fmt.Errorf("%w, %w", retryAfter(2*s), retryAfter(9*s)), retry.Verdict{Class: unknown, Hint: 2 * s}},
+		"the outer After":                {nil, retry.After(wrapped(retry.After(errOp, 9*s)), 2*s), retry.Verdict{Class: unknown, Hint: 2 * s}},
+		"After inside a hint":            {nil, hintedError{9 * s, retry.After(errOp, 2*s)}, retry.Verdict{Class: unknown, Hint: 2 * s}},
 		"After before a hint":            {says(retry.Verdict{Class: timeout, Hint: s}), retry.After(errOp, 2*s), retry.Verdict{Class: timeout, Hint: 2 * s}},
 		"After 0 before a hint":          {says(retry.Verdict{Class: permanent, Hint: s, Unrepeatable: true}), retry.After(errOp, 0), retry.Verdict{Class: transient, Unrepeatable: true}},
-		"progress":                       {says(retry.Verdict{Progress: true}), errOp, retry.Verdict{Class: transient, Progress: true}},
+		"progress":                       {says(retry.Verdict{Progress: true}), errOp, retry.Verdict{Class: unknown, Progress: true}},
 		"a marker with a class":          {says(retry.Verdict{Class: permanent, Hint: s, Unrepeatable: true}), retry.Throttled(retryAfter(9 * s)), retry.Verdict{Class: throttled, Hint: 9 * s}},
 		"the first hint of a list":       {retry.FirstOf(says(retry.Verdict{Hint: 1}), says(retry.Verdict{Class: timeout, Hint: 2 * s})), errOp, retry.Verdict{Class: timeout, Hint: 1}},
-		"progress and more of a list":    {retry.FirstOf(says(retry.Verdict{Progress: true}), says(retry.Verdict{Unrepeatable: true})), errOp, retry.Verdict{Class: transient, Progress: true, Unrepeatable: true}},
+		"progress and more of a list":    {retry.FirstOf(says(retry.Verdict{Progress: true}), says(retry.Verdict{Unrepeatable: true})), errOp, retry.Verdict{Class: unknown, Progress: true, Unrepeatable: true}},
 		"nothing after the first class":  {retry.FirstOf(says(retry.Verdict{Class: timeout}), says(retry.Verdict{Unrepeatable: true})), errOp, retry.Verdict{Class: timeout}},
 		"OnlyIf of a permanent status":   {retry.OnlyIf(nil), statusedError(404), retry.Verdict{Class: transient}},
 		"OnlyIf of a throttling service": {retry.OnlyIf(nil), codedError{"SlowDown"}, retry.Verdict{Class: throttled}},
@@ -521,7 +521,9 @@ var rules = []struct {
 }{
 	{"marked", []retry.Verdict{{Class: permanent}, {Class: transient}, {Class: throttled}},
 		[]error{retry.Permanent(errOp), wrapped(retry.Transient(statusedError(404))), retry.Throttled(statusedError(503))}},
-	{"inner Do", []retry.Verdict{{Class: permanent}}, []error{&retry.Error{Err: statusedError(503), Reason: retry.ErrMaxAttempts}}},
+	{"inner Do", []retry.Verdict{{Class: transient, GaveUp: true}, {Class: permanent, GaveUp: true}},
+		[]error{&retry.Error{Err: statusedError(503), Reason: retry.ErrMaxAttempts}, &retry.Error{Err: statusedError(404), Reason: retry.ErrMaxAttempts}}},
+	{"another library's permanent marker", nil, nil}, // see the tests of the errors of libraries
 	{"listed in PermanentIf", []retry.Verdict{{Class: permanent}}, []error{errGone, wrapped(errGone), errors.Join(errOp, errGone)}},
 	{"context.Canceled", []retry.Verdict{{Class: permanent}, {Class: transient}}, []error{wrapped(context.Canceled), errors.Join(context.Canceled, statusedError(503))}},
 	{"method", []retry.Verdict{{Class: permanent}, {Class: permanent}, {Class: transient}, {Class: transient}},
@@ -543,7 +545,7 @@ var rules = []struct {
 		&url.Error{Op: "Get", Err: errors.New("unsupported protocol scheme")}, &json.SyntaxError{}, hex.InvalidByteError('x')}},
 	{"fs.ErrNotExist", []retry.Verdict{{Class: permanent}}, []error{wrapped(fs.ErrNotExist), fs.ErrExist, fs.ErrPermission, exec.ErrNotFound, &exec.Error{Name: "x", Err: exec.ErrNotFound}}},
 	{"known variable", []retry.Verdict{{Class: permanent}}, []error{wrapped(sql.ErrNoRows), sql.ErrTxDone, http.ErrServerClosed, errors.New("redis: nil")}},
-	{"anything else", []retry.Verdict{{Class: transient}}, []error{errOp, errors.New("order not found"), fmt.Errorf("order %d not found", 17), errors.New("unauthorized"),
+	{"anything else", []retry.Verdict{{Class: unknown}}, []error{errOp, errors.New("order not found"), fmt.Errorf("order %d not found", 17), errors.New("unauthorized"),
 		errors.New("404 Not Found"), errors.New("no rows in result set"), errors.New("mypackage: closed"), fmt.Errorf("find user: %w", errors.New("record not found"))}},
 }
 
@@ -601,14 +603,14 @@ func TestPermanentIf(t *testing.T) {
 		"unrepeatable":                 {errLost, retry.Verdict{Class: transient, Unrepeatable: true}},
 		"unrepeatable and listed":      {errors.Join(errLost, errGone), retry.Verdict{Class: permanent, Unrepeatable: true}},
 		"listed beside a cancellation": {errors.Join(context.Canceled, errGone), retry.Verdict{Class: permanent}},
-		"wraps itself":                 {newRing(), retry.Verdict{Class: transient}},
+		"wraps itself":                 {newRing(), retry.Verdict{Class: unknown}},
 	} {
 		assert.Equal(t, tt.want, retry.Policy{Classifier: c}.Classify(tt.err), name)
 	}
 	assert.NoError(t, retry.Policy{Classifier: c}.Validate())
 	assert.ErrorContains(t, retry.Policy{Classifier: retry.PermanentIf()}.Validate(), "PermanentIf has no error")
 	assert.ErrorContains(t, retry.Policy{Classifier: retry.FirstOf(retry.PermanentIf(errGone, nil))}.Validate(), "PermanentIf[1] is nil")
-	assert.Equal(t, retry.Verdict{Class: transient}, retry.Policy{Classifier: retry.PermanentIf(nil)}.Classify(errOp))
+	assert.Equal(t, retry.Verdict{Class: unknown}, retry.Policy{Classifier: retry.PermanentIf(nil)}.Classify(errOp))
 }
 
 // matchesGone matches errGone by its method Is.
@@ -645,15 +647,15 @@ func TestEndlessErrors(t *testing.T) {
 		err  error
 		want retry.Verdict
 	}{
-		"ring":                         {newRing(), retry.Verdict{Class: transient}},
+		"ring":                         {newRing(), retry.Verdict{Class: unknown}},
 		"ring and more":                {errors.Join(statusedError(404), newRing()), retry.Verdict{Class: permanent}},
-		"doubled":                      {doubled(errOp, 40), retry.Verdict{Class: transient}},
+		"doubled":                      {doubled(errOp, 40), retry.Verdict{Class: unknown}},
 		"doubled, known":               {doubled(statusedError(404), 40), retry.Verdict{Class: permanent}},
 		"doubled after a lost one":     {errors.Join(errLost, doubled(statusedError(503), 40)), retry.Verdict{Class: transient, Unrepeatable: true}},
 		"doubled after a marked one":   {errors.Join(retry.Permanent(errOp), doubled(errOp, 40)), retry.Verdict{Class: permanent}},
-		"many":                         {errors.Join(many...), retry.Verdict{Class: transient}},
+		"many":                         {errors.Join(many...), retry.Verdict{Class: unknown}},
 		"many, a known one within 256": {errors.Join(append(many[:200:200], statusedError(404))...), retry.Verdict{Class: permanent}},
-		"many, a known one after 256":  {errors.Join(append(many[:300:300], statusedError(404))...), retry.Verdict{Class: transient}},
+		"many, a known one after 256":  {errors.Join(append(many[:300:300], statusedError(404))...), retry.Verdict{Class: unknown}},
 	} {
 		assert.Equal(t, tt.want, retry.Policy{}.Classify(tt.err), name)
 		assert.Error(t, retry.Do(t.Context(), retry.Policy{MaxAttempts: 1, AttemptTimeout: time.Hour}, func(context.Context) error { return tt.err }), name)

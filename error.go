@@ -140,8 +140,11 @@ func (e *Error) Timeout() bool { return isTimeout(e.Err) || isTimeout(e.Reason) 
 func isTimeout(err error) bool {
 	var walk errfacts.Walk // not errors.AsType: an error may wrap itself
 	for ; err != nil; err = walk.Next(err) {
-		if t, ok := err.(errfacts.Timeouter); ok {
-			return errfacts.Reports(t.Timeout)
+		if _, inner := err.(*Error); inner { // the walk visits what it consists of
+			continue
+		}
+		if t, ok := err.(errfacts.Timeouter); ok && errfacts.Reports(t.Timeout) {
+			return true
 		}
 	}
 	return false

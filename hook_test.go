@@ -131,7 +131,7 @@ func TestHooks(t *testing.T) {
 		log = nil
 		require.NoError(t, retry.Do(t.Context(), p, script(errOp, nil)))
 		assert.Equal(t, []string{
-			"begin 1 after 0s", "op 1", "end 1: operation failed, transient", "retry after 1 in 1s",
+			"begin 1 after 0s", "op 1", "end 1: operation failed, unknown", "retry after 1 in 1s",
 			"begin 2 after 1s", "op 2", "end 2: <nil>, unknown",
 		}, log)
 	})
@@ -141,8 +141,8 @@ func TestHooks(t *testing.T) {
 		p.MaxAttempts = 2
 		require.Error(t, retry.Do(t.Context(), p, script(errOp)))
 		assert.Equal(t, []string{
-			"begin 1 after 0s", "op 1", "end 1: operation failed, transient", "retry after 1 in 1s",
-			"begin 2 after 1s", "op 2", "end 2: operation failed, transient", "give up: all attempts used",
+			"begin 1 after 0s", "op 1", "end 1: operation failed, unknown", "retry after 1 in 1s",
+			"begin 2 after 1s", "op 2", "end 2: operation failed, unknown", "give up: all attempts used",
 		}, log)
 	})
 	t.Run("permanent", func(t *testing.T) {
@@ -256,9 +256,9 @@ func TestOnRetryGetsAttempt(t *testing.T) {
 	busy := retry.After(retry.Throttled(errOp), time.Minute)
 	_ = retry.Do(t.Context(), p, retrytest.Script(errOp, busy, errOp).Run)
 	assert.Equal(t, []retry.Attempt{
-		{Number: 1, Err: errOp, Verdict: retry.Verdict{Class: retry.ClassTransient}},
+		{Number: 1, Err: errOp},
 		{Number: 2, Waited: time.Second, Err: busy, Verdict: retry.Verdict{Class: retry.ClassThrottled, Hint: time.Minute}},
-		{Number: 3, Waited: time.Minute, Err: errOp, Verdict: retry.Verdict{Class: retry.ClassTransient}},
+		{Number: 3, Waited: time.Minute, Err: errOp},
 	}, seen)
 	assert.Equal(t, []time.Duration{time.Second, time.Minute, 4 * time.Second}, waits)
 }

@@ -57,11 +57,11 @@ func marked(err error, v Verdict, after bool) error {
 	return &mark{err, v, after}
 }
 
-// marks are what the markers in an error say together.
+// marks are what the markers in an error say together, and whether an inner loop gave up.
 type marks struct {
 	Verdict               // ClassUnknown: none has a class
 	after   bool          // Hint is set, even if it is 0
-	gaveUp  bool          // Class is that of an inner call that gave up
+	failure error         // the last failure of the inner loop, if Verdict.GaveUp; nil: it never ran
 	own     time.Duration // the outermost hint of the error itself
 }
 
@@ -81,7 +81,9 @@ func (m *marks) read(err error) {
 				err = walk.Instead(e.Err)
 				continue
 			}
-			err = m.addGiveUp(&walk)
+			m.addGiveUp(e.Err)
+			m.Unrepeatable = m.Unrepeatable || m.GaveUp && e.Reason == ErrUnrepeatable
+			err = walk.Instead(e.Err)
 			continue
 		default:
 			if err == ErrInvalid { // an inner call was refused and would be refused again
@@ -89,8 +91,7 @@ func (m *marks) read(err error) {
 			}
 			wait, gaveUp := errfacts.Advice(err)
 			if gaveUp {
-				err = m.addGiveUp(&walk)
-				continue
+				m.addGiveUp(err)
 			}
 			if m.own == 0 {
 				m.own = wait
@@ -100,27 +101,29 @@ func (m *marks) read(err error) {
 	}
 }
 
-// addGiveUp records that an inner call, of this or another library, has already retried,
-// so that attempts do not multiply with each layer. It returns the error to visit next.
-func (m *marks) addGiveUp(walk *errfacts.Walk) error {
-	m.gaveUp = m.add(&mark{Verdict: Verdict{Class: ClassPermanent}}) || m.gaveUp
-	return walk.Instead(nil)
+// addGiveUp records that a loop inside the operation has already retried, so that
+// attempts do not multiply with each layer. Marks around it that have a class, or are of
+// After, override it.
+func (m *marks) addGiveUp(failure error) {
+	if m.Class == ClassUnknown && !m.after && !m.GaveUp {
+		m.GaveUp = true
+		m.failure = failure
+	}
 }
 
-// add merges a mark from deeper in the chain and reports whether its class was used.
-// Outer marks win; an outer After overrides an inner Permanent.
-func (m *marks) add(inner *mark) bool {
-	first := m.Class == ClassUnknown
-	used := first && inner.Class != ClassUnknown && !(m.after && inner.Class == ClassPermanent)
-	if first {
+// add merges a mark from deeper in the chain. Outer marks win; an outer After overrides an
+// inner Permanent.
+func (m *marks) add(inner *mark) {
+	if m.Class == ClassUnknown {
 		m.Unrepeatable = m.Unrepeatable || inner.Unrepeatable
-	}
-	if used {
-		m.Class = inner.Class
+		if !m.after || inner.Class != ClassPermanent {
+			m.Class = inner.Class
+		}
 	}
 	if !m.after {
 		m.Hint, m.after = inner.Hint, inner.after
 	}
-	m.Progress = m.Progress || inner.Progress
-	return used
+	if !m.GaveUp { // otherwise the progress counted in the inner loop
+		m.Progress = m.Progress || inner.Progress
+	}
 }

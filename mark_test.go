@@ -30,33 +30,33 @@ func TestMarkers(t *testing.T) {
 		{"throttled", wrapped(retry.Throttled(statusedError(404))), retry.ClassThrottled, 0},
 		{"after keeps the class", retry.After(statusedError(429), s), retry.ClassThrottled, s},
 		{"after retries a permanent status", retry.After(statusedError(404), s), retry.ClassTransient, s},
-		{"after of a plain error", retry.After(errOp, s), retry.ClassTransient, s},
+		{"after of a plain error", retry.After(errOp, s), retry.ClassUnknown, s},
 		{"after 0", retry.After(statusedError(404), 0), retry.ClassTransient, 0},
-		{"after 0 around a hint of its own", retry.After(retryAfter(s), 0), retry.ClassTransient, 0},
-		{"after 0 around after", retry.After(retry.After(errOp, s), 0), retry.ClassTransient, 0},
-		{"after 0 inside a hint", hintedError{s, retry.After(errOp, 0)}, retry.ClassTransient, 0},
-		{"a nil pointer that cannot unwrap", (*url.Error)(nil), retry.ClassTransient, 0},
-		{"after a negative time", retry.After(errOp, -s), retry.ClassTransient, 0},
+		{"after 0 around a hint of its own", retry.After(retryAfter(s), 0), retry.ClassUnknown, 0},
+		{"after 0 around after", retry.After(retry.After(errOp, s), 0), retry.ClassUnknown, 0},
+		{"after 0 inside a hint", hintedError{s, retry.After(errOp, 0)}, retry.ClassUnknown, 0},
+		{"a nil pointer that cannot unwrap", (*url.Error)(nil), retry.ClassUnknown, 0},
+		{"after a negative time", retry.After(errOp, -s), retry.ClassUnknown, 0},
 		{"the outermost class", retry.Transient(retry.Permanent(errOp)), retry.ClassTransient, 0},
 		{"the outermost class again", retry.Permanent(retry.Throttled(errOp)), retry.ClassPermanent, 0},
-		{"the outermost hint", retry.After(retry.After(errOp, s), 2*s), retry.ClassTransient, 2 * s},
+		{"the outermost hint", retry.After(retry.After(errOp, s), 2*s), retry.ClassUnknown, 2 * s},
 		{"a class and a hint", retry.Throttled(retry.After(errOp, s)), retry.ClassThrottled, s},
 		{"transient and a hint", retry.Transient(retry.After(errOp, s)), retry.ClassTransient, s},
 		{"a hint and a class", retry.After(retry.Throttled(errOp), s), retry.ClassThrottled, s},
-		{"a hint overrides permanent inside", retry.After(wrapped(retry.Permanent(errOp)), s), retry.ClassTransient, s},
-		{"a hint overrides a give-up", retry.After(errors.Join(&retry.Error{Err: errOp, Reason: retry.ErrBudget}, errOp), s), retry.ClassTransient, s},
-		{"a give-up hides a marker", &retry.Error{Err: retry.Transient(errOp), Reason: retry.ErrBudget}, retry.ClassPermanent, 0},
-		{"a give-up hides a hint", &retry.Error{Err: retry.After(errOp, s), Reason: retry.ErrBudget}, retry.ClassPermanent, 0},
-		{"a give-up beside a marker", errors.Join(&retry.Error{Err: errOp, Reason: retry.ErrBudget}, retry.Transient(errOp)), retry.ClassPermanent, 0},
-		{"an error without a hint around one with a hint", hintedError{0, retry.After(errOp, s)}, retry.ClassTransient, s},
+		{"a hint overrides permanent inside", retry.After(wrapped(retry.Permanent(errOp)), s), retry.ClassUnknown, s},
+		{"a hint overrides a give-up", retry.After(errors.Join(&retry.Error{Err: errOp, Reason: retry.ErrBudget}, errOp), s), retry.ClassUnknown, s},
+		{"a marker inside a give-up", &retry.Error{Err: retry.Throttled(errOp), Reason: retry.ErrBudget}, retry.ClassThrottled, 0},
+		{"a hint inside a give-up", &retry.Error{Err: retry.After(errOp, s), Reason: retry.ErrHint}, retry.ClassUnknown, s},
+		{"a give-up beside a marker", errors.Join(&retry.Error{Err: errOp, Reason: retry.ErrBudget}, retry.Transient(errOp)), retry.ClassTransient, 0},
+		{"an error without a hint around one with a hint", hintedError{0, retry.After(errOp, s)}, retry.ClassUnknown, s},
 		{"a marker inside an error with a hint", hintedError{time.Second, retry.Permanent(errOp)}, retry.ClassPermanent, s},
 		{"a hint does not override permanent outside", retry.Permanent(retry.After(errOp, s)), retry.ClassPermanent, s},
-		{"an error's own hint", wrapped(retryAfter(s)), retry.ClassTransient, s},
-		{"a negative hint of the error", retryAfter(-s), retry.ClassTransient, 0},
-		{"a marker's hint around the error's hint", retry.After(retryAfter(s), 2*s), retry.ClassTransient, 2 * s},
-		{"a half-built hint", brokenError{errOp}, retry.ClassTransient, 0},
+		{"an error's own hint", wrapped(retryAfter(s)), retry.ClassUnknown, s},
+		{"a negative hint of the error", retryAfter(-s), retry.ClassUnknown, 0},
+		{"a marker's hint around the error's hint", retry.After(retryAfter(s), 2*s), retry.ClassUnknown, 2 * s},
+		{"a half-built hint", brokenError{errOp}, retry.ClassUnknown, 0},
 		{"no marker", statusedError(404), retry.ClassPermanent, 0},
-		{"a plain error", errOp, retry.ClassTransient, 0},
+		{"a plain error", errOp, retry.ClassUnknown, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -77,19 +77,20 @@ func TestMarkUnrepeatable(t *testing.T) {
 		unrepeatable bool
 	}{
 		{"keeps the class", retry.Unrepeatable(statusedError(429)), retry.ClassThrottled, true},
-		{"inside another error", wrapped(retry.Unrepeatable(errOp)), retry.ClassTransient, true},
-		{"in a tree", errors.Join(errOp, retry.Unrepeatable(errOp)), retry.ClassTransient, true},
+		{"inside another error", wrapped(retry.Unrepeatable(errOp)), retry.ClassUnknown, true},
+		{"in a tree", errors.Join(errOp, retry.Unrepeatable(errOp)), retry.ClassUnknown, true},
 		{"around a class", retry.Unrepeatable(retry.Throttled(errOp)), retry.ClassThrottled, true},
 		{"around after", retry.Unrepeatable(retry.After(statusedError(404), s)), retry.ClassTransient, true},
 		{"inside transient", retry.Transient(retry.Unrepeatable(errOp)), retry.ClassTransient, false},
-		{"inside after", retry.After(retry.Unrepeatable(errOp), s), retry.ClassTransient, true},
-		{"inside after 0", retry.After(retry.Unrepeatable(errOp), 0), retry.ClassTransient, true},
+		{"inside after", retry.After(retry.Unrepeatable(errOp), s), retry.ClassUnknown, true},
+		{"inside after 0", retry.After(retry.Unrepeatable(errOp), 0), retry.ClassUnknown, true},
 		{"inside after and transient", retry.After(retry.Transient(retry.Unrepeatable(errOp)), s), retry.ClassTransient, false},
 		{"inside throttled", retry.Throttled(retry.Unrepeatable(errOp)), retry.ClassThrottled, false},
 		{"found inside after", retry.After(errors.New("invalid connection"), s), retry.ClassTransient, true},
 		{"of a permanent status", retry.Unrepeatable(statusedError(404)), retry.ClassPermanent, true},
-		{"inside a give-up", &retry.Error{Err: retry.Unrepeatable(errOp), Reason: retry.ErrUnrepeatable}, retry.ClassPermanent, false},
-		{"no marker", errOp, retry.ClassTransient, false},
+		{"inside a give-up", &retry.Error{Err: retry.Unrepeatable(errOp), Reason: retry.ErrUnrepeatable}, retry.ClassUnknown, true},
+		{"the reason of a give-up", &retry.Error{Err: errOp, Reason: retry.ErrUnrepeatable}, retry.ClassUnknown, true},
+		{"no marker", errOp, retry.ClassUnknown, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := failed(t, nil, tt.err)
@@ -105,6 +106,47 @@ func TestGiveUpHidesProgress(t *testing.T) {
 	gaveUp := &retry.Error{Err: retry.Progress(errOp), Reason: retry.ErrMaxAttempts}
 	assert.False(t, retry.Policy{}.Classify(gaveUp).Progress)
 	assert.True(t, retry.Policy{}.Classify(retry.Progress(gaveUp)).Progress)
+}
+
+// TestGaveUp: a verdict tells that an inner loop gave up, and what its last failure means.
+func TestGaveUp(t *testing.T) {
+	s := time.Second
+	gaveUp := func(err, reason error) error {
+		return fmt.Errorf("inner: %w", &retry.Error{Err: err, Reason: reason})
+	}
+	loop := &retry.Error{Reason: retry.ErrMaxAttempts}
+	loop.Err = loop
+	shutdown := fmt.Errorf("%w: %w", context.Canceled, errors.New("shutdown"))
+	for name, tt := range map[string]struct {
+		err  error
+		want retry.Verdict
+	}{
+		"unknown":                            {gaveUp(errOp, retry.ErrMaxAttempts), retry.Verdict{GaveUp: true}},
+		"transient":                          {gaveUp(statusedError(503), retry.ErrBudget), retry.Verdict{Class: transient, GaveUp: true}},
+		"throttled, for too long":            {gaveUp(retry.After(statusedError(429), s), retry.ErrHint), retry.Verdict{Class: throttled, Hint: s, GaveUp: true}},
+		"permanent, but retried by the loop": {gaveUp(statusedError(404), retry.ErrMaxAttempts), retry.Verdict{Class: permanent, GaveUp: true}},
+		"timeout":                            {gaveUp(context.DeadlineExceeded, context.DeadlineExceeded), retry.Verdict{Class: timeout, GaveUp: true}},
+		"canceled":                           {gaveUp(wrapped(context.Canceled), shutdown), retry.Verdict{Class: transient, GaveUp: true}},
+		"unknown as it was canceled":         {gaveUp(errOp, shutdown), retry.Verdict{GaveUp: true}},
+		"before the first attempt":           {gaveUp(nil, shutdown), retry.Verdict{GaveUp: true}},
+		"unrepeatable":                       {gaveUp(errLost, retry.ErrUnrepeatable), retry.Verdict{Class: transient, Unrepeatable: true, GaveUp: true}},
+		"twice":                              {gaveUp(gaveUp(statusedError(503), retry.ErrBudget), retry.ErrMaxAttempts), retry.Verdict{Class: transient, GaveUp: true}},
+		"in itself":                          {loop, retry.Verdict{GaveUp: true}},
+		"beside a permanent failure":         {errors.Join(gaveUp(errOp, retry.ErrBudget), statusedError(404)), retry.Verdict{GaveUp: true}},
+		"marked transient":                   {retry.Transient(gaveUp(errOp, retry.ErrBudget)), retry.Verdict{Class: transient}},
+		"marked permanent":                   {retry.Permanent(gaveUp(errOp, retry.ErrBudget)), retry.Verdict{Class: permanent}},
+		"marked unrepeatable":                {retry.Unrepeatable(gaveUp(errOp, retry.ErrBudget)), retry.Verdict{Unrepeatable: true, GaveUp: true}},
+		"never ran, because it was refused":  {wrapped(retry.ErrInvalid), retry.Verdict{Class: permanent}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, tt.want, retry.Policy{}.Classify(tt.err))
+			op := retrytest.Script(tt.err)
+			_ = retry.Do(t.Context(), retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 2, Hint: retry.HintIgnore{}}, op.Run)
+			assert.Equal(t, tt.want.GaveUp || tt.want.Class == permanent, op.Calls() == 1, "a give-up ends an outer call")
+		})
+	}
+	says := retry.ClassifierFunc(func(err error) retry.Verdict { return retry.Verdict{GaveUp: err == errOp} })
+	assert.True(t, retry.Policy{Classifier: retry.FirstOf(says, retry.DefaultClassifier{})}.Classify(errOp).GaveUp, "a Classifier may say so")
 }
 
 func TestMarkersWinOverClassifiers(t *testing.T) {
@@ -204,8 +246,8 @@ func TestMarkBehindAnything(t *testing.T) {
 			}{
 				"permanent":    {retry.Permanent(errOp), retry.Verdict{Class: retry.ClassPermanent}},
 				"throttled":    {retry.Throttled(errOp), retry.Verdict{Class: retry.ClassThrottled}},
-				"unrepeatable": {retry.Unrepeatable(errOp), retry.Verdict{Class: retry.ClassTransient, Unrepeatable: true}},
-				"progress":     {retry.Progress(errOp), retry.Verdict{Class: retry.ClassTransient, Progress: true}},
+				"unrepeatable": {retry.Unrepeatable(errOp), retry.Verdict{Class: retry.ClassUnknown, Unrepeatable: true}},
+				"progress":     {retry.Progress(errOp), retry.Verdict{Class: retry.ClassUnknown, Progress: true}},
 			} {
 				a := retry.Policy{}.Classify(around(tt.err))
 				assert.Equal(t, tt.want.Class, a.Class, name)
@@ -228,7 +270,7 @@ func TestMarkDeepInside(t *testing.T) {
 		}
 		a := retry.Policy{}.Classify(errors.Join(errOp, err))
 		assert.Equal(t, want, a.Unrepeatable, depth)
-		assert.Equal(t, retry.ClassTransient, a.Class)
+		assert.Equal(t, retry.ClassUnknown, a.Class)
 	}
 }
 

@@ -152,8 +152,7 @@ func (p *Policy) spins(a *Attempt, wait time.Duration) bool {
 	return wait == 0 && a.Waited == 0 && a.Number >= defaultMaxAttempts && p.MaxAttempts == 0 && p.maxAttempts() == Unlimited
 }
 
-// Classify returns the verdict of [Do] on err, with a class that is not unknown. A nil
-// err gives a zero Verdict.
+// Classify returns the verdict of [Do] on err. A nil err gives a zero Verdict.
 func (p Policy) Classify(err error) Verdict {
 	if err == nil {
 		return Verdict{}

@@ -146,7 +146,7 @@ func TestReadmePolicy(t *testing.T) {
 func TestReadmeMarkers(t *testing.T) {
 	assert.Equal(t, retry.ClassPermanent, failed(t, nil, readmeMarkers(fs.ErrNotExist)).Class)
 	a := failed(t, nil, readmeMarkers(errOp))
-	assert.Equal(t, retry.ClassTransient, a.Class)
+	assert.Equal(t, retry.ClassUnknown, a.Class)
 	assert.Equal(t, 30*time.Second, a.Hint)
 }
 

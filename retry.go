@@ -26,9 +26,9 @@ import (
 // policy panics after op has failed, the panic value becomes an error that also matches
 // that failure.
 //
-// If op itself calls Do and that inner call gives up, its error is permanent for the
-// outer call, unless it is marked with [Transient] or was caused only by the outer
-// call's AttemptTimeout.
+// If op itself calls Do and that inner call gives up, the outer call returns its error and
+// does not retry it, unless it is marked with [Transient] or was caused only by the outer
+// call's AttemptTimeout. See [Verdict].GaveUp.
 func Do(ctx context.Context, p Policy, op func(context.Context) error) error {
 	if p.unfit(ctx, op != nil) {
 		return p.refuse(ctx, op != nil)
@@ -119,7 +119,7 @@ type call struct {
 // next returns the wait before the retry, or the reason to give up.
 func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 	a := &c.attempt
-	if ctx.Err() != nil && !(a.Class == ClassPermanent && isAnswer(a.Err)) {
+	if ctx.Err() != nil && !(a.ends() && isAnswer(a.Err)) {
 		return 0, contextReason(ctx, nil)
 	}
 	var elapsed time.Duration
@@ -158,7 +158,7 @@ const noDeadline time.Duration = math.MaxInt64
 func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration, error) {
 	most := p.maxAttempts()
 	switch {
-	case a.Class == ClassPermanent:
+	case a.ends():
 		return 0, ErrPermanent
 	case a.Unrepeatable:
 		return 0, ErrUnrepeatable
@@ -300,7 +300,7 @@ func (c *call) conclude(p *Policy, err error) {
 
 func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Duration) error {
 	// The reason alone is not enough: a Limiter may return any error.
-	permanent := reason == ErrPermanent && c.attempt.Class == ClassPermanent
+	permanent := reason == ErrPermanent && c.attempt.ends()
 	err := c.attempt.Err
 	if o, ok := err.(*errfacts.Overtime); ok && permanent {
 		err = o.Err

@@ -172,7 +172,7 @@ func TestBackoffGetsAttempt(t *testing.T) {
 	busy := retry.After(retry.Throttled(errOp), time.Minute)
 	_ = retry.Do(t.Context(), p, retrytest.Script(errOp, busy).Run)
 	assert.Equal(t, []retry.Attempt{
-		{Number: 1, Err: errOp, Verdict: retry.Verdict{Class: retry.ClassTransient}},
+		{Number: 1, Err: errOp},
 		{Number: 2, Waited: time.Second, Err: busy, Verdict: retry.Verdict{Class: retry.ClassThrottled, Hint: time.Minute}},
 	}, seen)
 	assert.Equal(t, []float64{0.25, 0.75}, us)
@@ -485,7 +485,7 @@ func TestAttemptTimeoutClass(t *testing.T) {
 		"the context's own":                 {context.DeadlineExceeded, retry.ClassTimeout},
 		"an inner call gave up for it":      {fmt.Errorf("get: %w", gaveUp(context.DeadlineExceeded)), retry.ClassTimeout},
 		"an inner call was canceled by it":  {gaveUp(context.Canceled), retry.ClassTimeout},
-		"an inner call gave up before":      {gaveUp(retry.ErrMaxAttempts), retry.ClassPermanent},
+		"an inner call gave up before":      {gaveUp(retry.ErrMaxAttempts), retry.ClassUnknown},
 		"an inner call was unrepeatable":    {&retry.Error{Err: retry.Unrepeatable(errOp), Reason: context.DeadlineExceeded}, retry.ClassTimeout},
 		"a query canceled by the limit":     {sqlError{"57014"}, retry.ClassTimeout},
 		"marked":                            {retry.Permanent(errOp), retry.ClassPermanent},
@@ -508,7 +508,7 @@ func TestAttemptTimeoutClass(t *testing.T) {
 					return tt.err
 				})
 				assert.Equal(t, tt.want, seen[0].Class)
-				retried := tt.want != retry.ClassPermanent && !seen[0].Unrepeatable
+				retried := tt.want != retry.ClassPermanent && !seen[0].Unrepeatable && !seen[0].GaveUp
 				assert.Equal(t, retried, len(seen) == 2, "%d attempts", len(seen))
 			})
 		})
@@ -582,7 +582,7 @@ func TestAttemptTimeoutOfOthers(t *testing.T) {
 				}
 				return errOp
 			})
-			assert.Equal(t, []retry.Class{retry.ClassTimeout, retry.ClassTransient}, seen)
+			assert.Equal(t, []retry.Class{retry.ClassTimeout, retry.ClassUnknown}, seen)
 		})
 	})
 	t.Run("a failure as the caller's context ends is classified", func(t *testing.T) {
@@ -592,7 +592,7 @@ func TestAttemptTimeoutOfOthers(t *testing.T) {
 			var seen retry.Attempt
 			p := retry.Policy{AttemptTimeout: time.Minute}.With(afterAttempts(func(a retry.Attempt) { seen = a }))
 			_ = retry.Do(ctx, p, func(ctx context.Context) error { <-ctx.Done(); return errOp })
-			assert.Equal(t, retry.ClassTransient, seen.Class)
+			assert.Equal(t, retry.ClassUnknown, seen.Class)
 		})
 	})
 	t.Run("an inner call is retried", func(t *testing.T) {
@@ -791,7 +791,7 @@ func TestProgressPaysOnce(t *testing.T) {
 	for _, end := range []error{nil, retry.Permanent(errOp)} {
 		var budget deposits
 		_, _, _ = play(t, retry.Policy{Budget: &budget}, retry.Throttled(errOp), retry.Progress(errOp), end)
-		assert.Equal(t, deposits{"1 throttled <nil>", fmt.Sprint("1 transient ", end)}, budget)
+		assert.Equal(t, deposits{"1 throttled <nil>", fmt.Sprint("1 unknown ", end)}, budget)
 	}
 	var budget deposits
 	_, _, _ = play(t, retry.Policy{Budget: &budget}, retry.Throttled(errOp), retry.Progress(retry.Permanent(errOp)))
@@ -854,11 +854,11 @@ func TestNext(t *testing.T) {
 			return 0
 		})}
 		_, _ = p.Next(retry.Attempt{Number: -7, Waited: s, Err: errOp}, 0)
-		first := retry.Attempt{Number: 1, Waited: s, Err: errOp, Verdict: retry.Verdict{Class: retry.ClassTransient}}
+		first := retry.Attempt{Number: 1, Waited: s, Err: errOp}
 		assert.Equal(t, []retry.Attempt{first, first}, seen)
 		progress := retry.Progress(errOp)
 		_, _ = p.Next(retry.Attempt{Number: 9, Waited: s, Err: progress}, 0)
-		anew := retry.Attempt{Number: 1, Err: progress, Verdict: retry.Verdict{Class: retry.ClassTransient, Progress: true}}
+		anew := retry.Attempt{Number: 1, Err: progress, Verdict: retry.Verdict{Progress: true}}
 		assert.Equal(t, []retry.Attempt{anew, anew}, seen[2:])
 	})
 	t.Run("withdraws", func(t *testing.T) {

@@ -1,6 +1,7 @@
 package adapt
 
 import (
+	"errors"
 	"hash/fnv"
 	"io"
 	"math/rand/v2"
@@ -23,6 +24,9 @@ import (
 // After more than 1,000 failures, a rule that derives each delay from the previous one
 // starts from the last 1,000.
 //
+// If a retry loop inside the handler gave up (see [retry.Verdict.GaveUp]), the job can be
+// delivered again: DelayFor decides by that loop's last failure.
+//
 // The Budget is used as in Next: the caller makes the deposits.
 func DelayFor(p retry.Policy, id string, failed int, err error) (time.Duration, error) {
 	h := fnv.New64a()
@@ -30,6 +34,11 @@ func DelayFor(p retry.Policy, id string, failed int, err error) (time.Duration, 
 	seed := h.Sum64()
 	last := walk(p.Backoff, failed, func(number int) float64 { return numberOf(seed, number) })
 	p.Rand = func() float64 { return numberOf(seed, last.number) }
+	if v := p.Classify(err); v.GaveUp {
+		v.GaveUp = false
+		p.Classifier = retry.ClassifierFunc(func(error) retry.Verdict { return v })
+		err = &lastFailure{err}
+	}
 	return p.Next(retry.Attempt{Number: last.number, Waited: last.waited, Err: err}, last.total)
 }
 
@@ -37,3 +46,11 @@ func DelayFor(p retry.Policy, id string, failed int, err error) (time.Duration, 
 func numberOf(seed uint64, number int) float64 {
 	return float64(rand.NewPCG(seed, uint64(number)).Uint64()>>11) / (1 << 53)
 }
+
+// lastFailure hides the markers in an error whose verdict is known, because they would
+// override a Classifier. errors.Is and errors.As still find what it wraps.
+type lastFailure struct{ err error }
+
+func (e *lastFailure) Error() string        { return e.err.Error() }
+func (e *lastFailure) Is(target error) bool { return errors.Is(e.err, target) }
+func (e *lastFailure) As(target any) bool   { return errors.As(e.err, target) }

@@ -25,17 +25,21 @@ func TestDelayForDecides(t *testing.T) {
 		want   time.Duration
 		reason error
 	}{
-		"first":        {doubling, 1, errOp, time.Second, nil},
-		"below first":  {doubling, -5, errOp, time.Second, nil},
-		"third":        {doubling, 3, errOp, 4 * time.Second, nil},
-		"attempts":     {doubling, 4, errOp, 0, retry.ErrMaxAttempts},
-		"permanent":    {doubling, 1, retry.Permanent(errOp), 0, retry.ErrPermanent},
-		"unrepeatable": {doubling, 1, retry.Unrepeatable(errOp), 0, retry.ErrUnrepeatable},
-		"hint":         {doubling, 1, retry.After(errOp, time.Minute), time.Minute, nil},
-		"progress":     {doubling, 4, retry.Progress(errOp), time.Second, nil},
-		"elapsed":      {short, 3, errOp, 4 * time.Second, retry.ErrMaxElapsed},
-		"no error":     {doubling, 1, nil, 0, retry.ErrInvalid},
-		"no end":       {retry.Policy{Backoff: doubling.Backoff, MaxAttempts: retry.Unlimited}, math.MaxInt, errOp, math.MaxInt64, nil},
+		"first":                 {doubling, 1, errOp, time.Second, nil},
+		"below first":           {doubling, -5, errOp, time.Second, nil},
+		"third":                 {doubling, 3, errOp, 4 * time.Second, nil},
+		"attempts":              {doubling, 4, errOp, 0, retry.ErrMaxAttempts},
+		"permanent":             {doubling, 1, retry.Permanent(errOp), 0, retry.ErrPermanent},
+		"unrepeatable":          {doubling, 1, retry.Unrepeatable(errOp), 0, retry.ErrUnrepeatable},
+		"gave up":               {doubling, 2, fmt.Errorf("call: %w", &retry.Error{Err: errOp, Reason: retry.ErrMaxAttempts}), 2 * time.Second, nil},
+		"gave up, permanent":    {doubling, 1, &retry.Error{Err: retry.Permanent(errOp), Reason: retry.ErrMaxAttempts}, 0, retry.ErrPermanent},
+		"gave up, unrepeatable": {doubling, 1, &retry.Error{Err: errOp, Reason: retry.ErrUnrepeatable}, 0, retry.ErrUnrepeatable},
+		"gave up for a hint":    {doubling, 1, &retry.Error{Err: retry.After(errOp, time.Minute), Reason: retry.ErrHint}, time.Minute, nil},
+		"hint":                  {doubling, 1, retry.After(errOp, time.Minute), time.Minute, nil},
+		"progress":              {doubling, 4, retry.Progress(errOp), time.Second, nil},
+		"elapsed":               {short, 3, errOp, 4 * time.Second, retry.ErrMaxElapsed},
+		"no error":              {doubling, 1, nil, 0, retry.ErrInvalid},
+		"no end":                {retry.Policy{Backoff: doubling.Backoff, MaxAttempts: retry.Unlimited}, math.MaxInt, errOp, math.MaxInt64, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			wait, reason := adapt.DelayFor(tt.policy, "id", tt.failed, tt.err)

@@ -109,7 +109,9 @@ func (r *Retryer) IsErrorRetryable(err error) bool {
 	return isRetryable(a)
 }
 
-func isRetryable(a retry.Attempt) bool { return a.Class != retry.ClassPermanent && !a.Unrepeatable }
+func isRetryable(a retry.Attempt) bool {
+	return a.Class != retry.ClassPermanent && !a.Unrepeatable && !a.GaveUp
+}
 
 // RetryDelay returns the wait before a retry: the Hint rule's combination of delay and
 // server hint. The argument attempt is the SDK's number for the retry. If the rule
@@ -161,7 +163,7 @@ func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (func(error) e
 	}
 	a := r.attempt(opErr)
 	if !isRetryable(a) {
-		a.Class, a.Unrepeatable = retry.ClassTransient, false
+		a.Verdict = retry.Verdict{Class: retry.ClassTransient}
 	}
 	a.Number = 1
 	if budget := r.policy.Budget; budget != nil && !budget.TryWithdraw(a) {

@@ -67,7 +67,7 @@ func (l *lane) judge(err error) (ends bool) {
 	if err != nil {
 		v = retry.Policy{Classifier: l.hedge.Classifier}.Classify(err)
 	}
-	ends = err == nil || v.Class == retry.ClassPermanent
+	ends = err == nil || v.Class == retry.ClassPermanent || v.GaveUp
 	if ends && l.own && (err == nil || !errfacts.Read(err).Canceled) { // by the caller: the server has not answered
 		l.budget.Deposit(retry.Attempt{}, err)
 	}

@@ -388,7 +388,7 @@ func TestResentOverHTTP1(t *testing.T) {
 			req.URL = parse(t, s.URL)
 			_, err := transport.RoundTrip(req)
 			require.Error(t, err)
-			assert.True(t, retry.Policy{}.Classify(err).Class == retry.ClassPermanent, "the inner call gave up")
+			assert.True(t, retry.Policy{}.Classify(err).GaveUp)
 			info, _ := retryhttp.InfoOf(err)
 			_, executed := s.seen()
 			assert.Len(t, executed, 1+info.Resends)

@@ -151,7 +151,7 @@ func TestThrottlingStatuses(t *testing.T) {
 		{430, "", retry.ClassThrottled},
 		{431, "", retry.ClassPermanent},
 		{529, "", retry.ClassThrottled},
-		{530, "", retry.ClassTransient},
+		{530, "", retry.ClassUnknown},
 		{409, "", retry.ClassPermanent},
 		{409, "Stripe-Version", retry.ClassTransient},
 		{400, "Stripe-Version", retry.ClassPermanent},
@@ -257,10 +257,10 @@ func TestStatusWithinError(t *testing.T) {
 		{"in another error", errors.Join(within(400)), 1, retry.ClassPermanent},
 		{"429", within(429), 3, retry.ClassThrottled},
 		{"503", within(503), 3, retry.ClassTransient},
-		{"success", within(200), 3, retry.ClassTransient},
+		{"success", within(200), 3, retry.ClassUnknown},
 		{"no response", &retrieveError{Code: "timeout"}, 3, retry.ClassTimeout},
-		{"nil", (*nilError)(nil), 3, retry.ClassTransient},
-		{"a reason phrase", errors.New("Conflict"), 3, retry.ClassTransient},
+		{"nil", (*nilError)(nil), 3, retry.ClassUnknown},
+		{"a reason phrase", errors.New("Conflict"), 3, retry.ClassUnknown},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			base, p := &script{replies: []reply{{err: tt.err}}}, quick()
@@ -303,7 +303,7 @@ func TestCheckStatus(t *testing.T) {
 		{respond(503, "Retry-After-Ms", "2"), "503 Service Unavailable", retry.Verdict{Class: retry.ClassTransient, Hint: 2 * time.Millisecond}},
 		{respond(503, "X-Should-Retry", "false"), "503 Service Unavailable", retry.Verdict{Class: retry.ClassPermanent}},
 		{respond(409, "X-Should-Retry", "true", "Retry-After", "2"), "409 Conflict", retry.Verdict{Class: retry.ClassTransient, Hint: 2 * time.Second}},
-		{respond(599), "599", retry.Verdict{Class: retry.ClassTransient}},
+		{respond(599), "599", retry.Verdict{}},
 	} {
 		err := retryhttp.CheckStatus(tt.resp)
 		assert.Equal(t, tt.want, retry.Policy{}.Classify(err))

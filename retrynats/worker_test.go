@@ -112,9 +112,9 @@ func TestHooks(t *testing.T) {
 	handle(t, retrynats.Worker{Policy: policy}, delivered(3), fn)
 	handle(t, retrynats.Worker{Policy: policy}, delivered(4), fn)
 	assert.Equal(t, []string{
-		"attempt 1 after 0s", "ended 1: transient boom", "retry 1 after 0s, in 1s: transient boom",
-		"attempt 3 after 2s", "ended 3: transient boom", "retry 3 after 2s, in 4s: transient boom",
-		"attempt 4 after 4s", "ended 4: transient boom", "gave up after 4 attempts (all attempts used): boom",
+		"attempt 1 after 0s", "ended 1: unknown boom", "retry 1 after 0s, in 1s: unknown boom",
+		"attempt 3 after 2s", "ended 3: unknown boom", "retry 3 after 2s, in 4s: unknown boom",
+		"attempt 4 after 4s", "ended 4: unknown boom", "gave up after 4 attempts (all attempts used): boom",
 	}, seen)
 }
 

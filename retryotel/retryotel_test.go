@@ -90,7 +90,7 @@ func TestSpans(t *testing.T) {
 	spans := tel.spans.Ended()
 	require.Len(t, spans, 4)
 	for i, want := range []map[attribute.Key]any{
-		{"retry.attempt": int64(1), "retry.class": "transient", "error.type": "*errors.errorString"},
+		{"retry.attempt": int64(1), "retry.class": "unknown", "error.type": "*errors.errorString"},
 		{"retry.attempt": int64(2), "retry.class": "throttled", "retry.waited": 1.0, "error.type": "*errors.errorString"},
 		{"retry.attempt": int64(3), "retry.waited": 2.0},
 	} {
@@ -142,7 +142,7 @@ func TestMetrics(t *testing.T) {
 	require.NoError(t, retry.Do(t.Context(), policy, retrytest.Script(errOp, retry.Throttled(errOp), nil).Run))
 	require.NoError(t, retry.Do(t.Context(), policy, retrytest.Script().Run))
 	metrics := tel.metrics(t)
-	assert.Equal(t, map[string]int64{"success": 2, "transient": 1, "throttled": 1}, counts(t, metrics["retry.attempts"], "retry.outcome"))
+	assert.Equal(t, map[string]int64{"success": 2, "unknown": 1, "throttled": 1}, counts(t, metrics["retry.attempts"], "retry.outcome"))
 	assert.Equal(t, map[string]int64{"fetch page": 1}, counts(t, metrics["retry.saved"], "retry.operation"))
 	delays := metrics["retry.delay"].(metricdata.Histogram[float64]).DataPoints
 	require.Len(t, delays, 1)

@@ -31,8 +31,8 @@ var errOp = errors.New("operation failed")
 
 func TestHooks(t *testing.T) {
 	policy := retry.Policy{Backoff: retry.Constant(time.Second), Clock: &retrytest.Clock{}, MaxAttempts: 3, MaxElapsed: time.Hour}
-	const two = "level=WARN msg=retry attempt.number=1 attempt.error=\"operation failed\" attempt.class=transient wait=1s\n" +
-		"level=WARN msg=retry attempt.number=2 attempt.waited=1s attempt.error=\"operation failed\" attempt.class=transient wait=1s\n"
+	const two = "level=WARN msg=retry attempt.number=1 attempt.error=\"operation failed\" attempt.class=unknown wait=1s\n" +
+		"level=WARN msg=retry attempt.number=2 attempt.waited=1s attempt.error=\"operation failed\" attempt.class=unknown wait=1s\n"
 	t.Run("success after retries", func(t *testing.T) {
 		var out strings.Builder
 		assert.NoError(t, retry.Do(t.Context(), policy.With(retryslog.Hooks(logger(&out))), retrytest.Script(errOp, errOp, nil).Run))
@@ -132,5 +132,5 @@ func ExampleHooks() {
 	policy := retry.Policy{Backoff: retry.Constant(time.Millisecond)}.With(retryslog.Hooks(log))
 	_ = retry.Do(context.Background(), policy, retrytest.Script(errOp, nil).Run)
 	// Output:
-	// level=WARN msg=retry attempt.number=1 attempt.error="operation failed" attempt.class=transient wait=1ms
+	// level=WARN msg=retry attempt.number=1 attempt.error="operation failed" attempt.class=unknown wait=1ms
 }
