@@ -15,7 +15,10 @@ const page = "https://github.com/gobackoff/retry/blob/main/docs/retrycheck.md"
 
 // Default returns the analyzers that are on by default.
 func Default() []*analysis.Analyzer {
-	return []*analysis.Analyzer{Body, Budget, Compare, Dropped, Invalid, NoFail, OpContext, Repeat, Response, Sleep, Transaction, Unit}
+	return []*analysis.Analyzer{
+		Body, Budget, Classify, Compare, Dropped, Escape, Fake, Hooks, Invalid, NoFail,
+		OpContext, Repeat, Response, Sleep, Transaction, Unit,
+	}
 }
 
 // Optional returns the analyzers whose findings are often intended.
@@ -40,6 +43,7 @@ var Compiles = &analysis.Analyzer{
 type pass struct {
 	*analysis.Pass
 	*indexed
+	reported map[string]bool
 }
 
 func analyzer(name, doc string, run func(*pass)) *analysis.Analyzer {
@@ -50,7 +54,7 @@ func analyzer(name, doc string, run func(*pass)) *analysis.Analyzer {
 		Requires: []*analysis.Analyzer{index},
 		Run: func(p *analysis.Pass) (any, error) {
 			if x := p.ResultOf[index].(*indexed); x != nil && p.Pkg.Path() != ours && p.Pkg.Path() != ours+"/retryconfig" { // which have tables of zero values
-				run(&pass{p, x})
+				run(&pass{p, x, map[string]bool{}})
 			}
 			return nil, nil
 		},
@@ -58,11 +62,38 @@ func analyzer(name, doc string, run func(*pass)) *analysis.Analyzer {
 	}
 }
 
-// report reports a mistake at c, unless its file is generated, so that nobody would correct
-// it, or a test: tests sleep and pass invalid values on purpose.
+// report reports a mistake at c, once. It does not report what nobody would correct: generated
+// code, tests, which sleep and pass invalid values on purpose, and what a comment accepts.
 func (p *pass) report(c inspector.Cursor, format string, args ...any) {
 	file := around(c, (*ast.File)(nil)).Node().(*ast.File)
-	if !ast.IsGenerated(file) && !strings.HasSuffix(p.Fset.File(file.FileStart).Name(), "_test.go") {
-		p.ReportRangef(c.Node(), format, args...)
+	position := p.Fset.Position(c.Node().Pos())
+	if ast.IsGenerated(file) || strings.HasSuffix(position.Filename, "_test.go") || p.accepted(file, position.Line) {
+		return
 	}
+	message := fmt.Sprintf(format, args...)
+	key := position.String() + message
+	if !p.reported[key] {
+		p.reported[key] = true
+		p.ReportRangef(c.Node(), "%s", message)
+	}
+}
+
+// acceptance begins a comment that accepts the findings of an analyzer in its line, or in the
+// line below it: //retrycheck:ignore sleep the driver has no context.
+const acceptance = "//retrycheck:ignore "
+
+// accepted reports whether a comment accepts the findings of the analyzer in a line. It has to
+// give a reason.
+func (p *pass) accepted(file *ast.File, line int) bool {
+	for _, group := range file.Comments {
+		for _, comment := range group.List {
+			text, ok := strings.CutPrefix(comment.Text, acceptance)
+			name, reason, _ := strings.Cut(strings.TrimSpace(text), " ")
+			at := p.Fset.Position(comment.Pos()).Line
+			if ok && name == p.Analyzer.Name && strings.TrimSpace(reason) != "" && (at == line || at == line-1) {
+				return true
+			}
+		}
+	}
+	return false
 }

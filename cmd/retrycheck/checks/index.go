@@ -64,7 +64,7 @@ type call struct {
 	inspector.Cursor
 	*ast.CallExpr
 	name   string
-	op     inspector.Cursor // the function literal that retriers and pollers call, if it is one
+	op     inspector.Cursor // the function that retriers and pollers call, if it is in this package
 	policy inspector.Cursor // the argument that is a retry.Policy, of retriers
 }
 
@@ -112,6 +112,7 @@ var index = &analysis.Analyzer{
 				x.addLoop(call)
 			}
 		}
+		x.addHelpers()
 		return x, nil
 	},
 }
@@ -222,8 +223,8 @@ func (x *indexed) callee(n ast.Node) string {
 	return ""
 }
 
-// addLoop looks for the operation among the arguments of a call: the first function literal
-// that does not receive an error, as predicates and hooks do.
+// addLoop looks for the operation among the arguments of a call: the first function that does
+// not receive an error, as predicates and hooks do.
 func (x *indexed) addLoop(call *call) {
 	x.loops = append(x.loops, call)
 	for i, arg := range call.Args {
@@ -231,14 +232,75 @@ func (x *indexed) addLoop(call *call) {
 		if typeName(x.info.TypeOf(arg)) == ours+".Policy" {
 			call.policy = at
 		}
-		op := x.value(at)
-		if _, ok := op.Node().(*ast.FuncLit); ok && !call.op.Valid() {
-			if params := x.signature(op).Params(); params.Len() == 0 || params.At(0).Type().String() != "error" {
-				call.op = op
-				x.operations = append(x.operations, call)
+		op := x.function(at)
+		if !op.Valid() || call.op.Valid() {
+			continue
+		}
+		params := x.signature(op).Params()
+		if params.Len() == 0 || params.At(0).Type().String() != "error" {
+			call.op = op
+			x.operations = append(x.operations, call)
+		}
+	}
+}
+
+// addHelpers adds the calls of functions of this package that hand one of their parameters to
+// a loop as its operation, or call it in the operation.
+func (x *indexed) addHelpers() {
+	helpers := map[types.Object]*call{}
+	for _, loop := range x.loops {
+		decl, ok := around(loop.Cursor, (*ast.FuncDecl)(nil)).Node().(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		for c := range loop.Preorder((*ast.Ident)(nil)) {
+			v, ok := x.info.Uses[c.Node().(*ast.Ident)].(*types.Var)
+			if !ok || v.Pos() < decl.Pos() || v.Pos() > decl.Type.End() {
+				continue
+			}
+			kind := c.ParentEdgeKind()
+			_, isFunc := v.Type().Underlying().(*types.Signature)
+			handed := kind == edge.CallExpr_Args && c.Parent() == loop.Cursor
+			called := kind == edge.CallExpr_Fun && loop.op.Valid() && loop.op.Contains(c)
+			if isFunc && (handed || called) {
+				helpers[x.info.Defs[decl.Name]] = loop
 			}
 		}
 	}
+	for _, c := range x.calls {
+		if loop, ok := helpers[typeutil.Callee(x.info, c.CallExpr)]; ok {
+			x.addLoop(&call{Cursor: c.Cursor, CallExpr: c.CallExpr, name: loop.name, policy: loop.policy})
+		}
+	}
+}
+
+// function returns the function literal or declaration of the package that c stands for, if it
+// is one.
+func (x *indexed) function(c inspector.Cursor) inspector.Cursor {
+	c = x.value(c)
+	switch n := c.Node().(type) {
+	case *ast.FuncLit:
+		return c
+	case *ast.Ident, *ast.SelectorExpr:
+		fn, ok := x.info.Uses[lastName(n.(ast.Expr))].(*types.Func)
+		if !ok {
+			break
+		}
+		for decl := range x.root.Preorder((*ast.FuncDecl)(nil)) {
+			if x.info.Defs[decl.Node().(*ast.FuncDecl).Name] == fn && decl.Node().(*ast.FuncDecl).Body != nil {
+				return decl
+			}
+		}
+	}
+	return inspector.Cursor{}
+}
+
+// body returns the statements of a function literal or declaration.
+func body(fn inspector.Cursor) *ast.BlockStmt {
+	if lit, ok := fn.Node().(*ast.FuncLit); ok {
+		return lit.Body
+	}
+	return fn.Node().(*ast.FuncDecl).Body
 }
 
 func isContext(t types.Type) bool { return typeName(t) == "context.Context" }

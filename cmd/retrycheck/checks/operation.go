@@ -167,7 +167,7 @@ func (p *pass) unheeded(c, op inspector.Cursor) bool {
 		return false
 	}
 	err := p.info.ObjectOf(id)
-	return op.Node().(*ast.FuncLit).Body.Pos() < err.Pos() && !slices.ContainsFunc(p.vars[err].uses, p.heeds)
+	return body(op).Pos() < err.Pos() && !slices.ContainsFunc(p.vars[err].uses, p.heeds)
 }
 
 // heeds reports whether a use of an error may end the function around it.
@@ -247,32 +247,60 @@ var Body = analyzer("body", "report readers and bodies of HTTP requests that a r
 })
 
 // readers have types that are at their end when they have been read.
-var readers = names(`os\.File`, `strings\.Reader`, `bytes\.(Reader|Buffer)`, `mime/multipart\.File`)
+var readers = names(`os\.File`, `strings\.Reader`, `bytes\.(Reader|Buffer)`, `mime/multipart\.File`, `io\.(Reader|ReadCloser)`,
+	`bufio\.(Reader|Scanner)`, `encoding/(csv\.Reader|json\.Decoder)`)
 
-// reportReaders reports what an operation of this library gives to another function to read.
+// consumes has the methods that read a part of what a reader has.
+var consumes = names(`Read\w*`, `Scan`, `Decode`, `WriteTo`)
+
+// reportReaders reports what an operation of this library reads, or gives to another function
+// to read.
 func (p *pass) reportReaders(call *call) {
 	for id := range call.op.Preorder((*ast.Ident)(nil)) {
 		v, ok := p.info.Uses[id.Node().(*ast.Ident)].(*types.Var)
-		if !ok || !readers.MatchString(typeName(v.Type())) || !outside(v, call.op) || p.renews(call.op, id) {
+		if !ok || !outside(v, call.op) || id.ParentEdgeKind() == edge.KeyValueExpr_Key || p.renews(call.op, id) {
 			continue
 		}
-		var as types.Type // of the parameter or field
-		kind, i := id.ParentEdge()
-		switch n := id.Parent().Node().(type) {
-		case *ast.CallExpr:
-			f, ok := p.info.TypeOf(n.Fun).(*types.Signature)
-			if _, known := bodies[p.callee(n)]; ok && !known && kind == edge.CallExpr_Args && i < f.Params().Len() {
-				as = f.Params().At(i).Type()
+		read, name := id, v.Name()
+		if v.IsField() {
+			owner := p.owner(id.Parent().Node().(ast.Expr))
+			if owner == nil || !p.survives(owner, call.op) {
+				continue
 			}
-		case *ast.KeyValueExpr:
-			if key, ok := n.Key.(*ast.Ident); ok {
-				as = p.info.TypeOf(key)
-			}
+			read, name = id.Parent(), types.ExprString(id.Parent().Node().(ast.Expr))
 		}
-		if as != nil && types.IsInterface(as) && hasMethod(as, "Read") && !hasMethod(as, "Write") {
-			p.report(id, "%s is read by the first attempt, so later ones get nothing: make or rewind it in each attempt", v.Name())
+		if part, _ := field(id); part == "Body" && typeName(v.Type()) == "net/http.Request" {
+			read, name = id.Parent(), name+".Body"
+		}
+		if !readers.MatchString(typeName(p.info.TypeOf(read.Node().(ast.Expr)))) {
+			continue
+		}
+		method, called := field(read)
+		reads := consumes.MatchString(method) && called.ParentEdgeKind() != edge.AssignStmt_Lhs
+		if reads || p.givesToRead(read) {
+			p.report(read, "%s is read by the first attempt, so later ones get nothing: make or rewind it in each attempt", name)
 		}
 	}
+}
+
+// givesToRead reports whether c is an argument or a field whose type is an interface for
+// reading alone. Body reports bodies of requests.
+func (p *pass) givesToRead(c inspector.Cursor) bool {
+	var as types.Type // of the parameter or field
+	kind, i := c.ParentEdge()
+	switch n := c.Parent().Node().(type) {
+	case *ast.CallExpr:
+		f, ok := p.info.TypeOf(n.Fun).(*types.Signature)
+		_, known := bodies[p.callee(n)]
+		if ok && !known && kind == edge.CallExpr_Args && i < f.Params().Len() {
+			as = f.Params().At(i).Type()
+		}
+	case *ast.KeyValueExpr:
+		if key, ok := n.Key.(*ast.Ident); ok {
+			as = p.info.TypeOf(key)
+		}
+	}
+	return as != nil && types.IsInterface(as) && hasMethod(as, "Read") && !hasMethod(as, "Write")
 }
 
 func hasMethod(t types.Type, name string) bool {

@@ -184,6 +184,13 @@ var Budget = analyzer("budget", "report budgets and limiters that are made for o
 			p.report(variable.values[0], "%s is shared by all calls, but counts for one: make it in each call", v.Name())
 		}
 	}
+	for c := range p.root.Preorder((*ast.KeyValueExpr)(nil)) {
+		value := c.ChildAt(edge.KeyValueExpr_Value, -1)
+		sel, ok := value.Node().(*ast.SelectorExpr)
+		if ok && p.field(c) == ours+".Rand" && generators.MatchString(typeName(p.info.TypeOf(sel.X))) && !p.isLocal(c) {
+			p.report(value, "calls that share the policy share this generator, which is not safe for that: leave Rand nil, or lock it")
+		}
+	}
 	for c := range p.root.Preorder((*ast.CompositeLit)(nil), (*ast.CallExpr)(nil)) {
 		name, what := p.callee(c.Node()), "the result of "
 		if lit, ok := c.Node().(*ast.CompositeLit); ok {
@@ -208,6 +215,15 @@ var Budget = analyzer("budget", "report budgets and limiters that are made for o
 		}
 	}
 })
+
+// generators have types whose methods must not be called at the same time.
+var generators = names(`math/rand\.Rand`)
+
+// isLocal reports whether a policy is only used for calls of Do in the same function.
+func (p *pass) isLocal(c inspector.Cursor) bool {
+	arg := p.destination(c)
+	return slices.ContainsFunc(p.loops, func(call *call) bool { return call.policy == arg })
+}
 
 // isSentOnce reports whether a client sends a single request with c.
 func (p *pass) isSentOnce(c inspector.Cursor) bool {
@@ -290,7 +306,7 @@ var Unbounded = analyzer("unbounded", "report retries without a limit on attempt
 	for _, call := range p.loops {
 		endless, limited := false, false
 		for part := range call.Children() {
-			if p.value(part) == call.op {
+			if p.function(part) == call.op {
 				continue
 			}
 			for _, c := range p.mentions(part) {

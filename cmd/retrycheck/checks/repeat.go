@@ -3,6 +3,7 @@ package checks
 import (
 	"go/ast"
 	"go/constant"
+	"go/token"
 	"go/types"
 	"net/http"
 	"slices"
@@ -14,28 +15,15 @@ import (
 )
 
 // Repeat reports operations of this library whose retry repeats what may have happened: a
-// POST, or an append to a slice outside.
-var Repeat = analyzer("repeat", "report operations that send a POST or append to a slice again", func(p *pass) {
+// POST, or what it adds to a variable outside.
+var Repeat = analyzer("repeat", "report operations that send a POST or add to a variable again", func(p *pass) {
 	for _, call := range p.operations {
 		if !strings.HasPrefix(call.name, ours) {
 			continue
 		}
 		p.reportPosts(call)
-		for c := range call.op.Preorder((*ast.AssignStmt)(nil)) {
-			v := p.grown(c)
-			if v == nil || !outside(v, call.op) {
-				continue
-			}
-			if list, ok := v.Type().Underlying().(*types.Slice); !ok || types.Implements(list.Elem(), errorType) {
-				continue // a list of the attempts' failures
-			}
-			emptied := slices.ContainsFunc(p.vars[v].sets, func(set inspector.Cursor) bool {
-				return call.op.Contains(set) && p.grown(set.Parent()) != v
-			})
-			if !emptied && p.mayFail(call.op, c) {
-				p.report(c, "a retry appends to %s again: collect in a variable of the operation, and set %[1]s at its end", v.Name())
-			}
-		}
+		p.reportState(call)
+		p.reportOwnError(call)
 	}
 	for c := range p.root.Preorder((*ast.KeyValueExpr)(nil)) {
 		value := c.ChildAt(edge.KeyValueExpr_Value, -1)
@@ -137,22 +125,191 @@ func (p *pass) isNew(c inspector.Cursor) bool {
 	return false
 }
 
-// grown returns the variable of a statement v = append(v, ...).
-func (p *pass) grown(c inspector.Cursor) *types.Var {
-	assign, ok := c.Node().(*ast.AssignStmt)
-	if !ok || len(assign.Lhs) != 1 || len(assign.Rhs) != 1 {
-		return nil
+// reportState reports what an operation adds to a variable outside, so that a retry adds it
+// again: elements of a slice or a map, numbers, and values of a channel.
+func (p *pass) reportState(call *call) {
+	for c := range call.op.Preorder((*ast.AssignStmt)(nil), (*ast.IncDecStmt)(nil), (*ast.SendStmt)(nil)) {
+		added, verb := p.added(c)
+		if added == nil || !p.mayFail(call.op, c) || p.isCounter(call.op, c) {
+			continue
+		}
+		v := p.owner(added)
+		if v == nil || !p.survives(v, call.op) || p.usesState(call.op, c, added) {
+			continue
+		}
+		name := types.ExprString(added)
+		p.report(c, "a retry %s %s again: collect in a variable of the operation, and set %[2]s at its end", verb, name)
 	}
-	id, isID := assign.Lhs[0].(*ast.Ident)
-	call, isCall := assign.Rhs[0].(*ast.CallExpr)
-	if !isID || !isCall || !p.info.Types[call.Fun].IsBuiltin() || types.ExprString(call.Fun) != "append" {
-		return nil
+}
+
+// added returns what a statement adds a value to, and how a message calls that.
+func (p *pass) added(c inspector.Cursor) (target ast.Expr, verb string) {
+	switch n := c.Node().(type) {
+	case *ast.SendStmt:
+		return n.Chan, "sends to"
+	case *ast.IncDecStmt:
+		return n.X, "counts in"
+	case *ast.AssignStmt:
+		if len(n.Lhs) != 1 || len(n.Rhs) != 1 {
+			return nil, ""
+		}
+		if n.Tok == token.ADD_ASSIGN {
+			return n.Lhs[0], "adds to"
+		}
+		list, ok := p.appends(n)
+		if ok && !types.Implements(list.Elem(), errorType) { // not a list of the attempts' failures
+			return n.Lhs[0], "appends to"
+		}
 	}
-	v, _ := p.info.ObjectOf(id).(*types.Var)
-	if first, ok := call.Args[0].(*ast.Ident); !ok || v == nil || p.info.ObjectOf(first) != v {
-		return nil
+	return nil, ""
+}
+
+// appends returns the type of v if a statement is v = append(v, ...).
+func (p *pass) appends(n *ast.AssignStmt) (*types.Slice, bool) {
+	call, ok := n.Rhs[0].(*ast.CallExpr)
+	if !ok || !p.info.Types[call.Fun].IsBuiltin() || types.ExprString(call.Fun) != "append" {
+		return nil, false
 	}
-	return v
+	list, ok := p.info.TypeOf(n.Lhs[0]).Underlying().(*types.Slice)
+	return list, ok && types.ExprString(call.Args[0]) == types.ExprString(n.Lhs[0])
+}
+
+// owner returns the variable that has x: s of s.list and of s.counts[key].
+func (p *pass) owner(x ast.Expr) *types.Var {
+	switch n := ast.Unparen(x).(type) {
+	case *ast.Ident:
+		v, _ := p.info.ObjectOf(n).(*types.Var)
+		return v
+	case *ast.SelectorExpr:
+		if _, isField := p.info.Selections[n]; isField {
+			return p.owner(n.X)
+		}
+		v, _ := p.info.Uses[n.Sel].(*types.Var) // of another package
+		return v
+	case *ast.IndexExpr:
+		return p.owner(n.X)
+	case *ast.StarExpr:
+		return p.owner(n.X)
+	}
+	return nil
+}
+
+// survives reports whether what a variable has is there in the next attempt: it is declared
+// outside the operation, or is the receiver of the method that is the operation.
+func (p *pass) survives(v *types.Var, op inspector.Cursor) bool {
+	if outside(v, op) {
+		return true
+	}
+	recv := p.signature(op).Recv()
+	if recv != v {
+		return false
+	}
+	_, isPointer := v.Type().(*types.Pointer)
+	return isPointer
+}
+
+// isCounter reports whether a statement counts attempts: once in each, by a constant.
+func (p *pass) isCounter(op, c inspector.Cursor) bool {
+	var by ast.Expr
+	switch n := c.Node().(type) {
+	case *ast.IncDecStmt:
+		return block(c) == op
+	case *ast.AssignStmt:
+		by = n.Rhs[0]
+	case *ast.SendStmt:
+		by = n.Value
+		t := p.info.TypeOf(by)
+		if s, ok := t.Underlying().(*types.Struct); ok && s.NumFields() == 0 || types.Implements(t, errorType) {
+			return true // a signal
+		}
+		return false
+	}
+	return p.info.Types[by].Value != nil && block(c) == op
+}
+
+// usesState reports whether an operation itself reads or sets what a statement adds to, so that
+// it may go on where the last attempt ended, or begin anew.
+func (p *pass) usesState(op, c inspector.Cursor, added ast.Expr) bool {
+	name := types.ExprString(added)
+	root := name
+	if index, ok := ast.Unparen(added).(*ast.IndexExpr); ok {
+		root = types.ExprString(index.X)
+	}
+	for e := range op.Preorder((*ast.Ident)(nil), (*ast.SelectorExpr)(nil), (*ast.IndexExpr)(nil)) {
+		text := types.ExprString(e.Node().(ast.Expr))
+		if (text == name || text == root) && !c.Contains(e) && !isDuplicate(op, e, c) {
+			return true
+		}
+	}
+	return false
+}
+
+// isDuplicate reports whether e is in another statement that adds to the same variable.
+func isDuplicate(op, e, c inspector.Cursor) bool {
+	statement := around(e, (*ast.AssignStmt)(nil), (*ast.IncDecStmt)(nil), (*ast.SendStmt)(nil))
+	return op.Contains(statement) && statement != c && sameTarget(statement.Node(), c.Node())
+}
+
+func sameTarget(a, b ast.Node) bool {
+	switch a := a.(type) {
+	case *ast.IncDecStmt:
+		b, ok := b.(*ast.IncDecStmt)
+		return ok && types.ExprString(a.X) == types.ExprString(b.X)
+	case *ast.SendStmt:
+		b, ok := b.(*ast.SendStmt)
+		return ok && types.ExprString(a.Chan) == types.ExprString(b.Chan)
+	case *ast.AssignStmt:
+		b, ok := b.(*ast.AssignStmt)
+		return ok && a.Tok == b.Tok && a.Tok == token.ADD_ASSIGN && types.ExprString(a.Lhs[0]) == types.ExprString(b.Lhs[0])
+	}
+	return false
+}
+
+// reportOwnError reports a request of a client of retryhttp whose status the operation turns into
+// an error of its own, which Do retries after the client has given up.
+func (p *pass) reportOwnError(loop *call) {
+	checked := slices.ContainsFunc(p.calls, func(c *call) bool {
+		return loop.op.Contains(c.Cursor) && c.name == ours+"/retryhttp.CheckStatus"
+	})
+	if checked {
+		return
+	}
+	for _, c := range p.calls {
+		if !loop.op.Contains(c.Cursor) || !sends.MatchString(c.name) || !p.retriesItself(c) {
+			continue
+		}
+		p.report(c.Cursor, "this client retries by itself, and Do retries it again, three times three attempts by default: return the error of retryhttp.CheckStatus, which ends both")
+	}
+}
+
+// retriesItself reports whether the client that sends a request has a Transport of retryhttp.
+func (p *pass) retriesItself(c *call) bool {
+	client, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	v := p.info.Uses[lastName(client.X)]
+	values := slices.Clone(p.vars[v].values)
+	for kv := range p.root.Preorder((*ast.KeyValueExpr)(nil)) { // a field of a struct
+		if key, ok := kv.Node().(*ast.KeyValueExpr).Key.(*ast.Ident); ok && v != nil && p.info.Uses[key] == v {
+			values = append(values, kv.ChildAt(edge.KeyValueExpr_Value, -1))
+		}
+	}
+	return slices.ContainsFunc(values, func(value inspector.Cursor) bool {
+		if !value.Valid() {
+			return false
+		}
+		value = p.value(value)
+		if p.callee(value.Node()) == newClient {
+			return true
+		}
+		for lit := range value.Preorder((*ast.CompositeLit)(nil)) {
+			if typeName(p.info.TypeOf(lit.Node().(ast.Expr))) == transport {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // mayFail reports whether an operation may return an error after the statement c, or in a

@@ -20,8 +20,13 @@ var Response = analyzer("response", "report HTTP responses that leave an attempt
 			continue
 		}
 		results := p.signature(call.op).Results()
-		if call.name == ours+".DoValue" && typeName(results.At(0).Type()) == response {
-			p.report(call.Cursor, "the operation returns a response, whose body ends with the attempt and whose status is no error: read both in the operation, or use retryhttp.Transport")
+		returns := call.name == ours+".DoValue" && typeName(results.At(0).Type()) == response
+		if returns && p.timed(call) {
+			p.report(call.Cursor, "the operation returns a response, whose body the AttemptTimeout of the policy ends: read it in the operation, or use retryhttp.Transport")
+			continue
+		}
+		if returns && p.passesOn(call.op) {
+			p.report(call.Cursor, "nothing looks at the status of the response, so a 503 is a success: return an error for it, such as retryhttp.CheckStatus, or use retryhttp.Transport")
 			continue
 		}
 		for _, c := range p.calls {
@@ -42,7 +47,7 @@ var Response = analyzer("response", "report HTTP responses that leave an attempt
 			switch {
 			case leaves && p.timed(call) && !slices.ContainsFunc(inside, func(use inspector.Cursor) bool { return p.reads(use) && !p.kept(use, call.op) }):
 				p.report(c.Cursor, "the body of %s is read after the attempt, whose AttemptTimeout has then canceled it: read it in the operation", v.Name())
-			case !leaves && !slices.ContainsFunc(inside, p.looks):
+			case !leaves && !returns && !slices.ContainsFunc(inside, p.looks):
 				p.report(c.Cursor, "nothing looks at the status of %s, so a 503 is a success: return an error for it, such as retryhttp.CheckStatus(%[1]s)", v.Name())
 			}
 		}
@@ -65,23 +70,6 @@ func (p *pass) field(c inspector.Cursor) string {
 		}
 	}
 	return ""
-}
-
-// function returns the function literal or declaration of the package that c stands for, if it
-// is one.
-func (p *pass) function(c inspector.Cursor) inspector.Cursor {
-	c = p.value(c)
-	if _, ok := c.Node().(*ast.FuncLit); ok {
-		return c
-	}
-	if id, ok := c.Node().(*ast.Ident); ok {
-		for decl := range p.root.Preorder((*ast.FuncDecl)(nil)) {
-			if p.info.Defs[decl.Node().(*ast.FuncDecl).Name] == p.info.Uses[id] {
-				return decl
-			}
-		}
-	}
-	return inspector.Cursor{}
 }
 
 // reportCheck reports a function for Transport.Check that reads the body of its response.
@@ -113,6 +101,31 @@ func (p *pass) reportCancel(policy inspector.Cursor) {
 			}
 		}
 	}
+}
+
+// passesOn reports whether an operation returns the response of a call as it is: in the same
+// statement, or from a variable that it only compares with nil.
+func (p *pass) passesOn(op inspector.Cursor) bool {
+	for ret := range op.Preorder((*ast.ReturnStmt)(nil)) {
+		first, ok := ret.FirstChild()
+		if !ok || around(ret, (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)) != op {
+			continue
+		}
+		switch n := first.Node().(type) {
+		case *ast.CallExpr:
+			return true
+		case *ast.Ident:
+			v := p.info.ObjectOf(n)
+			uses := p.vars[v].uses
+			looked := slices.ContainsFunc(uses, func(use inspector.Cursor) bool {
+				return use.ParentEdgeKind() != edge.ReturnStmt_Results && p.looks(use)
+			})
+			if typeName(p.info.TypeOf(n)) == response && !looked {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // received returns the variable that a call's *http.Response is assigned to.

@@ -127,6 +127,27 @@ var Compare = analyzer("compare", "report errors of Do that are compared with ==
 			p.report(c, "Do returns an error that matches retry.%[1]s but is not equal to it: use errors.Is(err, retry.%[1]s)", reason.Name())
 		}
 	}
+	for c := range p.root.Preorder((*ast.TypeAssertExpr)(nil)) {
+		asserted := c.ChildAt(edge.TypeAssertExpr_X, -1)
+		to := c.Node().(*ast.TypeAssertExpr).Type
+		isOurs := to != nil && typeName(p.info.TypeOf(to)) == ours+".Error"
+		if !isOurs && doers.MatchString(p.latest(asserted)) {
+			p.report(c, "the error of Do wraps the last failure if it gave up, and markers wrap it, too: use errors.As")
+		}
+	}
+	for c := range p.root.Preorder((*ast.CaseClause)(nil)) {
+		s, ok := c.Parent().Parent().Node().(*ast.SwitchStmt)
+		if !ok || s.Tag == nil {
+			continue
+		}
+		tag := c.Parent().Parent().ChildAt(edge.SwitchStmt_Tag, -1)
+		for i, value := range c.Node().(*ast.CaseClause).List {
+			failure, ok := p.info.Uses[lastName(value)].(*types.Var)
+			if ok && failure.Kind() == types.PackageVar && !reasons.MatchString(objectName(failure)) && doers.MatchString(p.latest(tag)) {
+				p.report(c.ChildAt(edge.CaseClause_List, i), "the error of Do wraps %s if it gave up: use errors.Is(%s, %[1]s)", types.ExprString(value), types.ExprString(s.Tag))
+			}
+		}
+	}
 	for c := range p.root.Preorder((*ast.BinaryExpr)(nil)) {
 		n := c.Node().(*ast.BinaryExpr)
 		name := types.ExprString(n.Y)
@@ -155,7 +176,7 @@ var NoFail = analyzer("nofail", "report operations that never return an error to
 	for _, call := range p.operations {
 		returns, retried := false, false
 		for c := range call.op.Preorder((*ast.ReturnStmt)(nil)) {
-			if around(c, (*ast.FuncLit)(nil)) == call.op {
+			if around(c, (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)) == call.op {
 				last, given := c.LastChild()
 				returns = true
 				retried = retried || !given || !p.info.Types[last.Node().(ast.Expr)].IsNil() && !final.MatchString(p.callee(last.Node()))

@@ -201,3 +201,46 @@ func rereads(ctx context.Context, p retry.Policy, file *os.File, upload func(con
 func written(ctx context.Context, p retry.Policy, log *os.File, run func(context.Context, io.Writer, io.ReadWriter) error) error {
 	return retry.Do(ctx, p, func(ctx context.Context) error { return run(ctx, log, log) })
 }
+
+func given(ctx context.Context, p retry.Policy, r io.Reader, upload func(context.Context, io.Reader) error) error {
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		return upload(ctx, r) // want `r is read by the first attempt, so later ones get nothing`
+	})
+}
+
+func readAll(ctx context.Context, p retry.Policy, in *http.Request, store func(context.Context, []byte) error) error {
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		content, err := io.ReadAll(in.Body) // want `in.Body is read by the first attempt`
+		if err != nil {
+			return err
+		}
+		return store(ctx, content)
+	})
+}
+
+func readBefore(ctx context.Context, p retry.Policy, r io.Reader, upload func(context.Context, io.Reader) error) error {
+	content, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		return upload(ctx, bytes.NewReader(content))
+	})
+}
+
+func sought(ctx context.Context, p retry.Policy, r io.ReadSeeker, upload func(context.Context, io.Reader) error) error {
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		if _, err := r.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		return upload(ctx, r)
+	})
+}
+
+type source struct{ r io.Reader }
+
+func (s *source) send(ctx context.Context, p retry.Policy, upload func(context.Context, io.Reader) error) error {
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		return upload(ctx, s.r) // want `s.r is read by the first attempt`
+	})
+}

@@ -2,6 +2,7 @@ package budget
 
 import (
 	"context"
+	"math/rand/v2"
 	"net/http"
 	"time"
 
@@ -160,3 +161,14 @@ func ownSequence() time.Duration {
 	own := adapt.NewSequence(retry.Policy{})
 	return own.NextBackOff()
 }
+
+var generator = rand.New(rand.NewPCG(1, 2))
+
+var drawing = retry.Policy{Rand: generator.Float64} // want `calls that share the policy share this generator, which is not safe for that`
+
+func draws(ctx context.Context, op func(context.Context) error) error {
+	own := rand.New(rand.NewPCG(1, 2))
+	return retry.Do(ctx, retry.Policy{Rand: own.Float64}, op)
+}
+
+var safe = retry.Policy{Rand: rand.Float64}

@@ -29,7 +29,7 @@ func switches(ctx context.Context, p retry.Policy, op func(context.Context) erro
 	switch err := retry.Do(ctx, p, op); err {
 	case nil:
 		return 0
-	case context.Canceled, retry.ErrMaxAttempts: // want `use errors.Is\(err, retry.ErrMaxAttempts\)`
+	case context.Canceled, retry.ErrMaxAttempts: // want `the error of Do wraps context.Canceled` `use errors.Is\(err, retry.ErrMaxAttempts\)`
 		return 1
 	}
 	hooks := retry.Hooks{OnGiveUp: func(_ context.Context, e *retry.Error) {
@@ -62,4 +62,27 @@ func failures(ctx context.Context, p retry.Policy, op func(context.Context) (int
 		return 2
 	}
 	return n
+}
+
+type statusError struct{ code int }
+
+func (*statusError) Error() string { return "status" }
+
+func asserts(ctx context.Context, p retry.Policy, op func(context.Context) error) int {
+	err := retry.Do(ctx, p, op)
+	if e, ok := err.(*statusError); ok { // want `the error of Do wraps the last failure if it gave up, and markers wrap it, too: use errors.As`
+		return e.code
+	}
+	switch e := err.(type) { // want `use errors.As`
+	case *statusError:
+		return e.code
+	}
+	if e, ok := err.(*retry.Error); ok {
+		return e.Attempts
+	}
+	var status *statusError
+	if errors.As(err, &status) {
+		return status.code
+	}
+	return 0
 }

@@ -165,3 +165,124 @@ func once(ctx context.Context, p retry.Policy, db *sql.DB, id string) error {
 	_, err = retrysql.Once(ctx, p, db, nil, key, func(context.Context, *sql.Tx) ([]byte, error) { return nil, nil })
 	return err
 }
+
+type importer struct {
+	done  int
+	bytes int
+	names []string
+	seen  map[string]int
+}
+
+func (i *importer) all(ctx context.Context, p retry.Policy) error {
+	return retry.Do(ctx, p, i.once)
+}
+
+func (i *importer) once(ctx context.Context) error {
+	rows, err := list(ctx)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if err := store(ctx, row); err != nil {
+			return err
+		}
+		i.names = append(i.names, row) // want `a retry appends to i.names again`
+		i.done++                       // want `a retry counts in i.done again`
+		i.seen[row]++                  // want `a retry counts in i.seen\[row\] again`
+	}
+	return ctx.Err()
+}
+
+func withRetry(ctx context.Context, p retry.Policy, what string, op func(context.Context) error) error {
+	err := retry.Do(ctx, p, func(ctx context.Context) error { return op(ctx) })
+	if err != nil {
+		return errors.New(what)
+	}
+	return nil
+}
+
+func helped(ctx context.Context, p retry.Policy, out chan<- string) (total int, err error) {
+	attempts := 0
+	err = withRetry(ctx, p, "copy", func(ctx context.Context) error {
+		attempts++
+		rows, err := list(ctx)
+		if err != nil {
+			return err
+		}
+		total += len(rows) // want `a retry adds to total again`
+		for _, row := range rows {
+			out <- row // want `a retry sends to out again`
+		}
+		return store(ctx, "end")
+	})
+	return total, err
+}
+
+// resumes goes on where the last attempt ended.
+func resumes(ctx context.Context, p retry.Policy, rows []string) error {
+	var done []string
+	next := 0
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		for next < len(rows) {
+			if err := store(ctx, rows[next]); err != nil {
+				return retry.Progress(err)
+			}
+			next++
+		}
+		for len(done) < len(rows) {
+			if err := store(ctx, rows[len(done)]); err != nil {
+				return err
+			}
+			done = append(done, rows[len(done)])
+		}
+		return nil
+	})
+}
+
+// conversation sends what an attempt adds in the next one.
+func conversation(ctx context.Context, p retry.Policy, ask func(context.Context, []string) (string, error), parse func(string) error) error {
+	messages := []string{"Answer in JSON."}
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		answer, err := ask(ctx, messages)
+		if err != nil {
+			return err
+		}
+		if err := parse(answer); err != nil {
+			messages = append(messages, err.Error())
+			return err
+		}
+		return nil
+	})
+}
+
+func list(context.Context) ([]string, error)      { return nil, nil }
+func store(ctx context.Context, row string) error { return ctx.Err() }
+
+var errUnavailable = errors.New("unavailable")
+
+func nine(ctx context.Context, p retry.Policy, req *http.Request) error {
+	client := retryhttp.NewClient(p)
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		resp, err := client.Do(req.WithContext(ctx)) // want `this client retries by itself, and Do retries it again`
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode >= 400 {
+			return errUnavailable
+		}
+		return nil
+	})
+}
+
+func three(ctx context.Context, p retry.Policy, req *http.Request) error {
+	client := &http.Client{Transport: &retryhttp.Transport{Policy: p}}
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		resp, err := client.Do(req.WithContext(ctx))
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		return retryhttp.CheckStatus(resp)
+	})
+}

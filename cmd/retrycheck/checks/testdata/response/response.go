@@ -3,6 +3,7 @@ package response
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"time"
@@ -13,7 +14,7 @@ import (
 )
 
 func returned(ctx context.Context, req *http.Request) (*http.Response, error) {
-	return retry.DoValue(ctx, retry.Policy{}, func(ctx context.Context) (*http.Response, error) { // want `the operation returns a response, whose body ends with the attempt`
+	return retry.DoValue(ctx, retry.Policy{}, func(ctx context.Context) (*http.Response, error) { // want `nothing looks at the status of the response, so a 503 is a success`
 		return http.DefaultClient.Do(req.WithContext(ctx))
 	})
 }
@@ -181,3 +182,35 @@ func limits(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.A
 }
 
 var named = retryhttp.Transport{Check: reads, Policy: retry.Policy{Hooks: retry.Hooks{OnAttempt: limits}}}
+
+func returnedInTime(ctx context.Context, req *http.Request) (*http.Response, error) {
+	p := retry.Policy{AttemptTimeout: time.Second}
+	return retry.DoValue(ctx, p, func(ctx context.Context) (*http.Response, error) { // want `the operation returns a response, whose body the AttemptTimeout of the policy ends`
+		return http.DefaultClient.Do(req.WithContext(ctx))
+	})
+}
+
+// migrated is what retrymigrate makes of a loop of its own: it looks at the status.
+func migrated(ctx context.Context, p retry.Policy, client *http.Client, req *http.Request) (*http.Response, error) {
+	return retry.DoValue(ctx, p, func(ctx context.Context) (*http.Response, error) {
+		resp, err := client.Do(req.WithContext(ctx))
+		if err != nil {
+			return nil, err
+		}
+		if resp.StatusCode >= 500 {
+			resp.Body.Close()
+			return nil, errors.New(resp.Status)
+		}
+		return resp, nil
+	})
+}
+
+func returnedUnseen(ctx context.Context, p retry.Policy, client *http.Client, req *http.Request) (*http.Response, error) {
+	return retry.DoValue(ctx, p, func(ctx context.Context) (*http.Response, error) { // want `nothing looks at the status of the response`
+		resp, err := client.Do(req.WithContext(ctx))
+		if err != nil {
+			return nil, err
+		}
+		return resp, nil
+	})
+}

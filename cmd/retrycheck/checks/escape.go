@@ -1,0 +1,84 @@
+package checks
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+
+	"golang.org/x/tools/go/ast/edge"
+	"golang.org/x/tools/go/ast/inspector"
+)
+
+// Escape reports what an operation gets with the context of an attempt and hands out, so that
+// it is canceled before the caller uses it. Response does this for HTTP responses.
+var Escape = analyzer("escape", "report rows, bodies, streams and contexts that leave an operation with an AttemptTimeout", func(p *pass) {
+	for _, call := range p.operations {
+		if !ownContext.MatchString(call.name) || !p.timed(call) {
+			continue
+		}
+		for ret := range call.op.Preorder((*ast.ReturnStmt)(nil)) {
+			if around(ret, (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)) != call.op || p.signature(call.op).Results().Len() < 2 {
+				continue
+			}
+			result, _ := ret.FirstChild()
+			if ret.ChildAt(edge.ReturnStmt_Results, 0) != result {
+				continue
+			}
+			if what := p.lives(p.info.TypeOf(result.Node().(ast.Expr))); what != "" {
+				p.report(result, "the AttemptTimeout of the policy cancels this %s when the operation returns: read it in the operation", what)
+			}
+		}
+		for c := range call.op.Preorder((*ast.AssignStmt)(nil)) {
+			for i := range c.Node().(*ast.AssignStmt).Lhs {
+				p.reportKept(call, c.ChildAt(edge.AssignStmt_Lhs, i))
+			}
+		}
+	}
+})
+
+// reportKept reports a variable outside an operation that the operation sets at c to what ends
+// with the attempt, if only the code outside uses it.
+func (p *pass) reportKept(call *call, c inspector.Cursor) {
+	id, ok := c.Node().(*ast.Ident)
+	if !ok {
+		return
+	}
+	v, ok := p.info.ObjectOf(id).(*types.Var)
+	if !ok || !outside(v, call.op) {
+		return
+	}
+	what := p.lives(v.Type())
+	consumed := slices.ContainsFunc(p.vars[v].uses, func(use inspector.Cursor) bool {
+		name, _ := field(use)
+		return call.op.Contains(use) && name != "Close" && !compares(use.Parent())
+	})
+	used := slices.ContainsFunc(p.vars[v].uses, func(use inspector.Cursor) bool { return !call.op.Contains(use) })
+	if what != "" && used && !consumed {
+		p.report(c, "the AttemptTimeout of the policy cancels this %s when the operation returns: read %s in the operation", what, v.Name())
+	}
+}
+
+// inMemory has types that can be read after the context has ended, and files and connections,
+// which no context ends once they are open.
+var inMemory = names(`bytes\.(Reader|Buffer)`, `strings\.Reader`, `os\.File`, `net\..*`, `bufio\..*`)
+
+// lives names what a value is, if it is of use only as long as the context that it was made with.
+func (p *pass) lives(t types.Type) string {
+	if tuple, ok := t.(*types.Tuple); ok && tuple.Len() > 0 {
+		t = tuple.At(0).Type() // return f(ctx)
+	}
+	if t == nil || inMemory.MatchString(typeName(t)) || typeName(t) == response {
+		return ""
+	}
+	switch {
+	case isContext(t):
+		return "context"
+	case hasMethod(t, "Next") && (hasMethod(t, "Scan") || hasMethod(t, "Err")) || typeName(t) == "database/sql.Row":
+		return "result"
+	case hasMethod(t, "Recv") || hasMethod(t, "RecvMsg"):
+		return "stream"
+	case hasMethod(t, "Read"):
+		return "reader"
+	}
+	return ""
+}

@@ -1,0 +1,106 @@
+package checks
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/ast/edge"
+	"golang.org/x/tools/go/ast/inspector"
+)
+
+// Hooks reports hooks that replace others, and hooks that each call adds again.
+var Hooks = analyzer("hooks", "report hooks that replace those of a policy, or that each call adds to it again", func(p *pass) {
+	for c := range p.root.Preorder((*ast.AssignStmt)(nil)) {
+		assign := c.Node().(*ast.AssignStmt)
+		for i, left := range assign.Lhs {
+			sel, ok := left.(*ast.SelectorExpr)
+			if !ok || i >= len(assign.Rhs) {
+				continue
+			}
+			if objectName(p.info.Uses[sel.Sel]) == ours+".Hooks" && !p.isFresh(sel.X) {
+				p.report(c, "this replaces the hooks that the policy has: use policy = policy.With(hooks)")
+			}
+			if p.addsAgain(c, sel, c.ChildAt(edge.AssignStmt_Rhs, i)) {
+				p.report(c, "each call of this function adds the hooks once more: add them where the policy is made, or to a copy")
+			}
+		}
+	}
+})
+
+// isFresh reports whether a policy is a variable that its function declares without hooks.
+func (p *pass) isFresh(policy ast.Expr) bool {
+	id, ok := policy.(*ast.Ident)
+	if !ok {
+		return false
+	}
+	v := p.info.ObjectOf(id)
+	declared := p.declared(v)
+	if !declared.Valid() {
+		return len(p.vars[v].values) == 1 && v.Parent() != p.Pkg.Scope() && !p.isParameter(v) // var p retry.Policy
+	}
+	lit, ok := declared.Node().(*ast.CompositeLit)
+	return ok && !slices.ContainsFunc(lit.Elts, func(e ast.Expr) bool {
+		field, ok := e.(*ast.KeyValueExpr)
+		return ok && lastName(field.Key).Name == "Hooks"
+	})
+}
+
+// isParameter reports whether a variable is a parameter, whose value comes from the caller.
+func (p *pass) isParameter(v types.Object) bool {
+	return slices.ContainsFunc(p.vars[v].sets, func(set inspector.Cursor) bool {
+		return set.ParentEdgeKind() == edge.Field_Names
+	})
+}
+
+// addsAgain reports whether a statement sets a field to what With makes of it, in a function
+// that did not make the value with the field.
+func (p *pass) addsAgain(c inspector.Cursor, left *ast.SelectorExpr, right inspector.Cursor) bool {
+	call, ok := right.Node().(*ast.CallExpr)
+	if !ok || p.callee(call) != ours+".Policy.With" {
+		return false
+	}
+	from, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || types.ExprString(from.X) != types.ExprString(left) {
+		return false
+	}
+	root, ok := left.X.(*ast.Ident)
+	if !ok {
+		return false
+	}
+	fn, ok := around(c, (*ast.FuncDecl)(nil)).Node().(*ast.FuncDecl)
+	v := p.info.ObjectOf(root)
+	sets := ok && (strings.HasPrefix(fn.Name.Name, "Set") || strings.HasPrefix(fn.Name.Name, "With") || fn.Name.Name == "init")
+	return ok && !sets && (v.Pos() < body(around(c, (*ast.FuncDecl)(nil))).Pos() && p.retries(c))
+}
+
+// retries reports whether the function around c calls an operation with retries.
+func (p *pass) retries(c inspector.Cursor) bool {
+	fn := around(c, (*ast.FuncDecl)(nil))
+	return slices.ContainsFunc(p.loops, func(call *call) bool { return fn.Contains(call.Cursor) })
+}
+
+// Fake reports what package retrytest has for tests, in other code.
+var Fake = analyzer("fake", "report clocks and random numbers of tests in other code", func(p *pass) {
+	for c := range p.root.Preorder((*ast.KeyValueExpr)(nil)) {
+		name := p.field(c)
+		if name != ours+".Clock" && name != ours+".Rand" {
+			continue
+		}
+		value := p.value(c.ChildAt(edge.KeyValueExpr_Value, -1))
+		made := p.callee(value.Node())
+		if lit, ok := value.Node().(*ast.CompositeLit); ok {
+			made = typeName(p.info.TypeOf(lit))
+		}
+		if strings.HasPrefix(made, ours+"/retrytest.") && !p.isTesting(c) {
+			p.report(c, "%s is for tests: with it, retries do not wait", shortName(made))
+		}
+	}
+})
+
+// isTesting reports whether the file around c imports package testing.
+func (p *pass) isTesting(c inspector.Cursor) bool {
+	file := around(c, (*ast.File)(nil)).Node().(*ast.File)
+	return slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"testing"` })
+}

@@ -1,0 +1,50 @@
+package classify
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"net"
+	"time"
+
+	"github.com/gobackoff/retry"
+)
+
+type goneError struct{ name string }
+
+func (goneError) Error() string { return "gone" }
+
+type kindError struct{ kind string }
+
+func (kindError) Error() string          { return "kind" }
+func (e kindError) Is(target error) bool { return target == kindError{e.kind} }
+
+var errGone = errors.New("gone")
+
+var (
+	byPointer = retry.Policy{Classifier: retry.PermanentIf(&goneError{})} // want `no error is equal to this new value`
+	byValue   = retry.Policy{Classifier: retry.PermanentIf(goneError{})}  // want `no error is equal to this new value`
+	byMethod  = retry.Policy{Classifier: retry.PermanentIf(kindError{"gone"}, &kindError{"gone"})}
+	byName    = retry.Policy{Classifier: retry.PermanentIf(errGone, net.ErrClosed)}
+)
+
+var tooLong = retry.Policy{
+	AttemptTimeout: time.Second,
+	Classifier:     retry.PermanentIf(context.DeadlineExceeded), // want `an attempt that AttemptTimeout ends matches context.DeadlineExceeded, so it is never retried`
+}
+
+var ownDeadline = retry.Policy{Classifier: retry.PermanentIf(context.DeadlineExceeded)}
+
+func isGone(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+var inverted = retry.Policy{
+	Classifier: retry.OnlyIf(func(err error) bool { return errors.Is(err, sql.ErrNoRows) }), // want `OnlyIf retries only the errors for which the function returns true: to stop at sql.ErrNoRows, use PermanentIf\(sql.ErrNoRows\)`
+}
+
+var (
+	invertedByName = retry.OnlyIf(isGone) // want `to stop at fs.ErrNotExist, use PermanentIf`
+	allowed        = retry.OnlyIf(func(err error) bool { return errors.Is(err, net.ErrClosed) })
+	negated        = retry.OnlyIf(func(err error) bool { return !errors.Is(err, sql.ErrNoRows) })
+	appears        = retry.OnlyIf(func(err error) bool { return errors.Is(err, errGone) || errors.Is(err, fs.ErrNotExist) })
+)

@@ -1,0 +1,8 @@
+package virtual
+
+import (
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retrytest"
+)
+
+var policy = retry.Policy{Clock: &retrytest.Clock{}} // mistake
