@@ -84,10 +84,46 @@ func (p *Policy) faults() []string {
 	} {
 		faults = append(faults, partFaults(part.path, part.value)...)
 	}
-	if len(faults) == 0 && p.MaxElapsed == 0 && p.maxAttempts() == Unlimited && growsForever(p.Backoff) {
-		faults = append(faults, "Backoff grows without a Cap, and neither MaxAttempts nor MaxElapsed ends it")
+	if len(faults) == 0 {
+		faults = p.waitFaults()
 	}
 	return faults
+}
+
+// waitFaults reports waits and limits that do not fit together, if each of them is right.
+func (p *Policy) waitFaults() []string {
+	var faults []string
+	if p.MaxElapsed == 0 && p.maxAttempts() == Unlimited && growsForever(p.Backoff) {
+		faults = append(faults, "Backoff grows without a Cap, and neither MaxAttempts nor MaxElapsed ends it")
+	}
+	if p.MaxElapsed == 0 && p.maxAttempts() != Unlimited {
+		faults = append(faults, p.longFaults()...)
+	}
+	if p.MaxElapsed == 0 || p.maxAttempts() == 1 {
+		return faults
+	}
+	if p.AttemptTimeout > p.MaxElapsed {
+		faults = append(faults, fmt.Sprintf("AttemptTimeout %v is above MaxElapsed %v, so an attempt that times out is never retried", p.AttemptTimeout, p.MaxElapsed))
+	}
+	first := Attempt{Number: 1, Verdict: Verdict{Class: ClassTransient}}
+	shortest := orDefault(p.Backoff).Delay(first, 0)
+	if shortest > p.MaxElapsed {
+		faults = append(faults, fmt.Sprintf("the first wait, %v, is above MaxElapsed %v, so there is no retry", shortest, p.MaxElapsed))
+	}
+	return faults
+}
+
+// longFaults reports a wait of more than a year between the attempts that the Policy allows.
+func (p *Policy) longFaults() []string {
+	const most, year, enough = 1 - 0x1p-53, 365 * 24 * time.Hour, 1000
+	a := Attempt{Verdict: Verdict{Class: ClassTransient}}
+	for a.Number = 1; a.Number < min(p.maxAttempts(), enough); a.Number++ {
+		a.Waited = orDefault(p.Backoff).Delay(a, most)
+		if a.Waited > year {
+			return []string{fmt.Sprintf("the wait before attempt %d is more than a year: set a Cap, fewer attempts, or a MaxElapsed", a.Number+1)}
+		}
+	}
+	return nil
 }
 
 // growsForever reports whether a rule waits for years in the end, but not at first.

@@ -42,7 +42,11 @@ func TestValid(t *testing.T) {
 		{Backoff: retry.Constant(0)},
 		{Backoff: retry.Exponential{Base: ms, Cap: ms, Factor: 1}},
 		{Backoff: retry.Spread{Of: retry.Jittered{Of: retry.NoDelay{}}, Fraction: 1}},
-		{Backoff: retry.Exponential{Base: time.Microsecond, Factor: math.MaxFloat64}},
+		{Backoff: retry.Exponential{Base: time.Microsecond, Factor: math.MaxFloat64, Cap: time.Hour}},
+		{Backoff: retry.FullJitter{Base: time.Minute}, MaxElapsed: time.Second}, // the first wait may be short enough
+		{Backoff: retry.Exponential{Base: time.Minute}, MaxElapsed: time.Second, MaxAttempts: 1},
+		{MaxElapsed: time.Minute, AttemptTimeout: time.Minute},
+		{Backoff: retry.FullJitter{Base: time.Second}, MaxAttempts: 20},
 	}
 	for name, b := range everyBackoff {
 		p := retry.Policy{Backoff: b.rule}
@@ -99,6 +103,16 @@ func TestInvalid(t *testing.T) {
 		{"no end after throttling", retry.Policy{Backoff: retry.Spread{Of: retry.DecorrelatedJitter{}}, MaxAttempts: retry.Unlimited}, []string{
 			"Backoff grows without a Cap",
 		}},
+		{"an attempt that is longer than the call", retry.Policy{AttemptTimeout: 10 * time.Second, MaxElapsed: 5 * time.Second}, []string{
+			"AttemptTimeout 10s is above MaxElapsed 5s, so an attempt that times out is never retried",
+		}},
+		{"a first wait that is longer than the call", retry.Policy{Backoff: retry.Constant(time.Minute), MaxElapsed: 30 * time.Second}, []string{
+			"the first wait, 1m0s, is above MaxElapsed 30s, so there is no retry",
+		}},
+		{"centuries", retry.Policy{Backoff: retry.Exponential{Base: time.Second}, MaxAttempts: 60}, []string{
+			"the wait before attempt 27 is more than a year: set a Cap, fewer attempts, or a MaxElapsed",
+		}},
+		{"centuries with jitter", retry.Policy{Backoff: retry.DecorrelatedJitter{Base: time.Second}, MaxAttempts: 60}, []string{"is more than a year"}},
 		{"a pointer to a rule", retry.Policy{Backoff: &retry.FullJitter{Base: -1}}, []string{"Backoff: FullJitter: Base -1ns is negative"}},
 		{"no base and no step", retry.Policy{Backoff: retry.Linear{}}, []string{"Backoff: Linear: Base is 0, which never waits; use NoDelay instead"}},
 		{"hints", retry.Policy{Hint: retry.HintAtLeast{Max: -1}}, []string{"Hint: HintAtLeast: Max -1ns is negative"}},
