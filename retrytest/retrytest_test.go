@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"os/exec"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -94,7 +97,7 @@ type backoffFunc func(retry.Attempt, float64) time.Duration
 func (f backoffFunc) Delay(a retry.Attempt, u float64) time.Duration { return f(a, u) }
 
 func TestTestBackoff(t *testing.T) {
-	var calls atomic.Int64
+	var calls, used atomic.Int64
 	tests := []struct {
 		name string
 		rule backoffFunc
@@ -119,7 +122,7 @@ func TestTestBackoff(t *testing.T) {
 		{"counts its calls", func(retry.Attempt, float64) time.Duration { return time.Duration(calls.Add(1)) },
 			[]string{"pure: ", "ends: ", "shareable: "}},
 		{"panics later", func(retry.Attempt, float64) time.Duration {
-			if calls.Add(1) > 74_000 {
+			if used.Add(1) > 29_000 { // in the second round of "pure"
 				panic("worn out")
 			}
 			return 0
@@ -143,6 +146,35 @@ func TestTestBackoff(t *testing.T) {
 			}
 		})
 	}
+}
+
+// remembers is a rule that is pure, but cannot be shared.
+type remembers map[float64]time.Duration
+
+func (m remembers) Delay(_ retry.Attempt, u float64) time.Duration {
+	if _, ok := m[u]; !ok {
+		m[u] = time.Duration(u * float64(time.Second))
+	}
+	return m[u]
+}
+
+// TestRemembers: the runtime ends the program of a rule that writes to a map.
+func TestRemembers(t *testing.T) {
+	const inside = "RETRYTEST_REMEMBERS"
+	if os.Getenv(inside) != "" {
+		for range 1000 {
+			retrytest.TestBackoff(t, remembers{})
+		}
+		return
+	}
+	if runtime.GOMAXPROCS(0) == 1 {
+		t.Skip("goroutines do not run at the same time")
+	}
+	program := exec.Command(os.Args[0], "-test.run=^TestRemembers$")
+	program.Env = append(os.Environ(), inside+"=1")
+	out, err := program.CombinedOutput()
+	assert.Error(t, err)
+	assert.Regexp(t, "concurrent map|DATA RACE", string(out))
 }
 
 func Example() {

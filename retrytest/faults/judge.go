@@ -3,6 +3,7 @@ package faults
 import (
 	"bytes"
 	"fmt"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -123,14 +124,17 @@ func (o *outcome) said() string { return strings.Join(o.failures, "\n") }
 
 // fails: a fault that is not overcome must be what the test fails with. If the server
 // has errors of its own, the test may fail with those. A test that passes, or does not say
-// why it fails, if there is no connection, tells nothing about a cut body.
+// why it fails, if there is no connection, tells nothing about a cut body. One that fails
+// without a connection must not pass if all that it gets is a 503.
 func (s *suite) fails(o *outcome, attempts []*send) string {
-	said, first, refused := o.said(), attempts[0], o.known["refused"]
+	said, first, last, refused := o.said(), attempts[0], attempts[len(attempts)-1], o.known["refused"]
 	named := strings.Contains(refused.said(), "refused")
 	switch {
 	case slices.ContainsFunc(s.base.sends, func(s *send) bool { return s.status >= 400 }) || strings.HasPrefix(said, "panic "):
 	case first.fault == "refused" && said != "" && !strings.Contains(said, "refused"):
 		return "the test does not fail with the error, connection refused"
+	case said == "" && refused.said() != "" && answers[last.fault] != 0:
+		return fmt.Sprintf("the test passes although the last response was %d %s", answers[last.fault], http.StatusText(answers[last.fault]))
 	case !first.cut || len(attempts) > 1:
 	case first.noticed && said == "" && (named || len(s.attempts(refused)) > 1):
 		return "the test passes although the body could not be read"

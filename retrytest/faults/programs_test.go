@@ -71,6 +71,18 @@ var mistakes = []named{
 	{"unbounded in eight goroutines", func(ctx context.Context, c *http.Client, url string) error {
 		return atOnce(8, func(int) error { return retrying(get, 1<<30, always, pause)(ctx, c, url) })
 	}, "GET_orders#1/for-ever: the number of attempts is not bounded"},
+	{"a 503 is a success", func(ctx context.Context, c *http.Client, url string) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/orders", nil)
+		if err != nil {
+			return err
+		}
+		resp, err := c.Do(req)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(io.Discard, resp.Body)
+		return errors.Join(err, resp.Body.Close())
+	}, "GET_orders#1/for-ever: the test passes although the last response was 503 Service Unavailable"},
 	{"a goroutine is left", left, "GET_orders#1/silent: goroutines stay behind"},
 }
 

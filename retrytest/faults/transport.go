@@ -97,7 +97,7 @@ func (rt *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body != nil && req.Body != http.NoBody {
 		sent.Body, sent.GetBody = &sentBody{req.Body, rt, s}, nil
 	}
-	status := map[string]int{"429": http.StatusTooManyRequests, "503": http.StatusServiceUnavailable}[s.fault]
+	status := answers[s.fault]
 	switch {
 	case err != nil:
 	case s.fault == "refused":
@@ -125,6 +125,9 @@ func (rt *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp.Request = req
 	return resp, nil
 }
+
+// answers has the faults that are responses.
+var answers = map[string]int{"429": http.StatusTooManyRequests, "503": http.StatusServiceUnavailable}
 
 func netError(op, addr, call string, errno error) error {
 	return &net.OpError{Op: op, Net: "tcp", Addr: &net.UnixAddr{Name: addr, Net: "tcp"}, Err: os.NewSyscallError(call, errno)}
