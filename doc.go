@@ -40,8 +40,8 @@
 // Jitter spreads retries out; it does not reduce their number. If a server fails at
 // 70 % load and its clients make three retries, it receives 2.8 times what it can
 // serve, and stays down as long as they keep retrying. This happens whenever
-// utilization · (1 + retries) > 1. With a shared [Budget], the same server recovers
-// once the cause of its failure is gone. Retry at one layer only.
+// utilization · (1 + retries) > 1. With a [SharedBudget] in each client, the same server recovers
+// once the cause of its failure is gone: see [SharedBudget]. Retry at one layer only.
 //
 // # What is left out
 //

@@ -11,8 +11,15 @@ import (
 	"github.com/gobackoff/retry/internal/dur"
 )
 
-// A Policy says when to retry. The zero Policy is safe in production: three
-// attempts, with random waits below 50 ms and 100 ms, or 1 s and 2 s after throttling.
+// A Policy says when to retry. The zero Policy makes at most three attempts and waits at
+// most 150 ms in all, or 3 s after throttling. It has no time limit and no budget. Use it for
+// calls that few make at once.
+//
+// For other calls, ask whether somebody waits for them. If so, calls arrive whatever happens
+// to the server: keep the number of attempts small, and set a [SharedBudget] for each server,
+// so that retries do not hold down a server that is overloaded. If a fixed number of workers
+// makes the calls, their own waits bound the load: set MaxElapsed and AttemptTimeout and no
+// Budget, and have no more workers than the server answers requests in a second.
 //
 // A Policy holds no per-call state, so it can be copied, and it can be used
 // concurrently as long as it is not changed. Copies share the Budget and the Limiter,
@@ -31,9 +38,9 @@ type Policy struct {
 
 	// MaxElapsed limits the time since the start of the call: if the next wait would
 	// end later, the call gives up. It does not interrupt attempts; AttemptTimeout and
-	// the context do. 0 means no limit. Without MaxAttempts, the default Backoff makes some
-	// 14 attempts in a minute, so set a Budget, too; the third attempt is the last if
-	// nothing waits before and after it.
+	// the context do. 0 means no limit. If MaxAttempts is 0, a call may make any number of
+	// attempts in that time: about 14 in a minute with the default Backoff, if they fail at
+	// once. The third attempt is then the last if the delays before and after it are 0.
 	MaxElapsed time.Duration
 
 	// AttemptTimeout limits each attempt through the operation's context. The error of
@@ -44,7 +51,7 @@ type Policy struct {
 
 	Classifier Classifier // nil: DefaultClassifier{}
 	Hint       HintRule   // nil: HintAtLeast{}
-	Budget     Budget     // nil: no bound
+	Budget     Budget     // nil: no bound, as with NoBudget; retryhttp has a default for nil
 	Limiter    Limiter    // nil: no delay
 	Clock      Clock      // nil: SystemClock{}
 

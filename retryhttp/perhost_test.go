@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -199,6 +200,57 @@ func TestRateLimit(t *testing.T) {
 				calls.Wait()
 				assert.EqualValues(t, tt.good, good.Load())
 				assert.EqualValues(t, tt.requests, requests.Load())
+			})
+		})
+	}
+}
+
+// TestBrokenRoute: a route that only fails, and makes a tenth or half of the requests, does
+// not stop the retries of the others, whether or not its path contains an ID.
+func TestBrokenRoute(t *testing.T) {
+	for name, tt := range map[string]struct {
+		every  int
+		broken func(i int) string
+	}{
+		"a tenth":         {10, func(int) string { return "/broken" }},
+		"half":            {2, func(int) string { return "/broken" }},
+		"half, with IDs":  {2, func(i int) string { return fmt.Sprint("/users/", i, "/photo") }},
+		"half, with keys": {2, func(i int) string { return fmt.Sprintf("/by-key/%x4", i) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var sent, lost atomic.Int64
+				client := &http.Client{Transport: &retryhttp.Transport{Base: roundTripper(func(req *http.Request) (*http.Response, error) {
+					time.Sleep(10 * time.Millisecond)
+					if req.URL.Path != "/healthy" {
+						sent.Add(1)
+						return nil, errReset
+					}
+					if req.URL.RawQuery == "first" && retryhttp.AttemptNumber(req.Context()) == 1 {
+						return nil, errReset
+					}
+					return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody, Request: req}, nil
+				})}}
+				var calls sync.WaitGroup
+				for i := range 4000 {
+					time.Sleep(10 * time.Millisecond)
+					url := "http://host" + tt.broken(i)
+					if i%tt.every != 0 {
+						url = "http://host/healthy"
+						if i%50 == 1 {
+							url += "?first"
+						}
+					}
+					calls.Go(func() {
+						_, err := client.Get(url)
+						if err != nil && strings.Contains(url, "/healthy") {
+							lost.Add(1)
+						}
+					})
+				}
+				calls.Wait()
+				assert.Zero(t, lost.Load(), "requests to the healthy route")
+				assert.Less(t, sent.Load(), int64(4000/tt.every+100), "to the broken one")
 			})
 		})
 	}

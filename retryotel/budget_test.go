@@ -1,6 +1,8 @@
 package retryotel_test
 
 import (
+	"fmt"
+	"maps"
 	"math"
 	"testing"
 
@@ -28,7 +30,8 @@ func TestObserveBudget(t *testing.T) {
 				assert.Equal(t, "retry.budget.balance", m.Name)
 				for _, p := range m.Data.(metricdata.Gauge[float64]).DataPoints {
 					name, _ := p.Attributes.Value("retry.budget")
-					found[name.AsString()] = p.Value
+					part, _ := p.Attributes.Value("retry.budget.part")
+					found[name.AsString()+part.AsString()] = p.Value
 				}
 			}
 		}
@@ -47,6 +50,19 @@ func TestObserveBudget(t *testing.T) {
 	assert.Equal(t, map[string]float64{"a:443": 472, "b:443": 7}, balances())
 	require.NoError(t, first.Unregister())
 	assert.Equal(t, map[string]float64{"b:443": 7}, balances())
+
+	shared := &retry.SharedBudget{Reserve: 6}
+	third, err := i.ObserveBudget(shared, "c:443")
+	require.NoError(t, err)
+	shared.Part(" GET /").TryWithdraw(retry.Attempt{Number: 1})
+	for n := 0; len(maps.Collect(shared.Parts())) < 2; n++ {
+		shared.Part(fmt.Sprint(" ", n))
+	}
+	got := balances()
+	assert.Equal(t, 5., got["c:443"])
+	assert.Equal(t, 2., got["c:443 GET /"], "half of the tokens, less what it owes")
+	assert.Len(t, got, 4)
+	require.NoError(t, third.Unregister())
 	_, err = i.ObserveBudget(opaque{a}, "opaque")
 	assert.Error(t, err)
 }
