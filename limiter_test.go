@@ -3,13 +3,17 @@ package retry_test
 import (
 	"context"
 	"io"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/pause"
 	"github.com/gobackoff/retry/retrytest"
 )
 
@@ -62,6 +66,108 @@ func TestLimiter(t *testing.T) {
 		assert.ErrorIs(t, err, context.Canceled)
 		assert.ErrorIs(t, err, errCause)
 		assert.EqualError(t, err, "gave up before the first attempt (context canceled: shutting down)")
+	})
+}
+
+// TestLimiterUntilMaxElapsed: a limiter keeps a call no longer than MaxElapsed.
+func TestLimiterUntilMaxElapsed(t *testing.T) {
+	untilDone := limiterFunc(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+	deaf := limiterFunc(func(context.Context) error { time.Sleep(time.Hour); return nil })
+	looks := limiterFunc(func(ctx context.Context) error {
+		deadline, ok := ctx.Deadline()
+		if ok && time.Until(deadline) < time.Hour {
+			return io.ErrNoProgress // as the limiter of x/time/rate does
+		}
+		return nil
+	})
+	for _, tt := range []struct {
+		name     string
+		limiter  retry.Limiter
+		deadline time.Duration // of the context
+		want     error
+		after    time.Duration
+	}{
+		{"waits until the context ends", untilDone, 0, retry.ErrMaxElapsed, 30 * time.Second},
+		{"the context's deadline is earlier", untilDone, time.Second, context.DeadlineExceeded, time.Second},
+		{"the context's deadline is later", untilDone, time.Minute, retry.ErrMaxElapsed, 30 * time.Second},
+		{"ignores its context", deaf, 0, retry.ErrMaxElapsed, time.Hour},
+		{"looks at the deadline", looks, 0, retry.ErrMaxElapsed, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx := t.Context()
+				if tt.deadline > 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, tt.deadline)
+					defer cancel()
+				}
+				start := time.Now()
+				op := retrytest.Script()
+				err := retry.Do(ctx, retry.Policy{MaxElapsed: 30 * time.Second, Limiter: tt.limiter}, op.Run)
+				assert.ErrorIs(t, err, tt.want)
+				assert.Equal(t, tt.after, time.Since(start))
+				assert.Zero(t, op.Calls())
+			})
+		})
+	}
+	t.Run("counts from the last progress", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			waits := 0
+			slow := limiterFunc(func(ctx context.Context) error {
+				waits++
+				if waits == 1 {
+					return nil
+				}
+				time.Sleep(20 * time.Second)
+				return ctx.Err()
+			})
+			calls := 0
+			err := retry.Do(t.Context(), retry.Policy{Backoff: retry.NoDelay{}, MaxElapsed: 30 * time.Second, Limiter: slow}, func(context.Context) error {
+				calls++
+				if calls <= 2 {
+					time.Sleep(25 * time.Second)
+					return retry.Progress(errOp)
+				}
+				return nil
+			})
+			assert.NoError(t, err)
+			assert.Equal(t, 3, calls)
+		})
+	})
+	t.Run("on a clock of its own", func(t *testing.T) {
+		clock := &retrytest.Clock{Start: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)}
+		var left time.Duration
+		limiter := limiterFunc(func(ctx context.Context) error {
+			deadline, _ := ctx.Deadline()
+			left = deadline.Sub(clock.Now())
+			return nil
+		})
+		require.NoError(t, retry.Do(t.Context(), retry.Policy{Clock: clock, MaxElapsed: time.Minute, Limiter: limiter}, retrytest.Script().Run))
+		assert.Equal(t, time.Minute, left)
+	})
+}
+
+// TestLineEnds: for an hour, ten calls a second meet a server that always answers 429 with a
+// long Retry-After. No more calls wait than begin within MaxElapsed.
+func TestLineEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limiter := &pause.Limiter{}
+		policy := retry.Policy{MaxElapsed: 30 * time.Second, Limiter: limiter}
+		var waiting, most atomic.Int64
+		var calls sync.WaitGroup
+		for range 10 * 3600 {
+			calls.Go(func() {
+				most.Store(max(most.Load(), waiting.Add(1)))
+				defer waiting.Add(-1)
+				err := retry.Do(t.Context(), policy, func(context.Context) error {
+					return retry.After(retry.Throttled(errOp), 10*time.Second)
+				})
+				assert.Error(t, err)
+			})
+			time.Sleep(100 * time.Millisecond)
+		}
+		calls.Wait()
+		assert.LessOrEqual(t, most.Load(), int64(10*31))
 	})
 }
 

@@ -19,7 +19,7 @@ import (
 // returns an [*Error], unless a marker, or the error's own status or code, makes the
 // failure permanent. Do begins no attempt once ctx is done. If a wait would end after
 // ctx's deadline, Do gives up at once with an error that matches
-// [context.DeadlineExceeded]. (This does not bound the time in Limiter.Wait.)
+// [context.DeadlineExceeded].
 //
 // If ctx or op is nil, or a number of the policy is negative, Do returns an error that
 // matches [ErrInvalid] without calling op. Panics in op pass through. If a function of the
@@ -218,12 +218,54 @@ func (c *call) sleep(ctx context.Context, p *Policy, wait time.Duration) error {
 // admit waits for the Limiter. It returns nil, or the reason why no attempt may begin.
 func (c *call) admit(ctx context.Context, p *Policy) error {
 	if p.Limiter != nil && ctx.Err() == nil {
-		if err := p.Limiter.Wait(ctx); err != nil {
+		if err := c.await(ctx, p); err != nil {
 			return contextReason(ctx, err)
 		}
 	}
 	return contextReason(ctx, nil) // it may have ended while the Limiter waited
 }
+
+// await waits for the Limiter until MaxElapsed at the latest, so that a server that makes the
+// Limiter wait does not decide how many calls are waiting.
+func (c *call) await(ctx context.Context, p *Policy) error {
+	if p.MaxElapsed == 0 {
+		return p.Limiter.Wait(ctx)
+	}
+	end := c.start.Add(dur.Add(c.resumed, p.MaxElapsed))
+	if deadline, ok := ctx.Deadline(); ok && !deadline.After(end) {
+		return p.Limiter.Wait(ctx)
+	}
+	limited, cancel := withEnd(ctx, p.Clock, end)
+	defer cancel()
+	err := p.Limiter.Wait(limited)
+	switch {
+	case err == nil && now(p.Clock).After(end):
+		return ErrMaxElapsed
+	case err == nil, ctx.Err() != nil:
+		return err
+	case errors.Is(err, context.DeadlineExceeded):
+		return ErrMaxElapsed
+	}
+	// A Limiter that looks at the deadline, as that of x/time/rate does, refuses with an error
+	// of its own.
+	return fmt.Errorf("%w: %w", ErrMaxElapsed, err)
+}
+
+// withEnd returns a context whose deadline is end. If the clock is not the system's, only the
+// Limiter, which has to use the same clock, can tell when that is.
+func withEnd(ctx context.Context, clock Clock, end time.Time) (context.Context, context.CancelFunc) {
+	if isSystem(clock) {
+		return context.WithDeadline(ctx, end)
+	}
+	return &endsAt{ctx, end}, func() {}
+}
+
+type endsAt struct {
+	context.Context
+	end time.Time
+}
+
+func (c *endsAt) Deadline() (time.Time, bool) { return c.end, true }
 
 // try makes an attempt, unless OnAttempt ends the caller's context.
 func (c *call) try(caller context.Context, p *Policy, op func(context.Context) error) error {
