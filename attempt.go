@@ -1,6 +1,7 @@
 package retry
 
 import (
+	"context"
 	"strconv"
 	"time"
 )
@@ -26,6 +27,27 @@ type Verdict struct {
 	// program can tell whether another server, or the same one in some minutes, may help:
 	// it may, unless Class is ClassPermanent or Unrepeatable is true.
 	GaveUp bool
+}
+
+// AttemptFrom returns the attempt in which the operation of [Do] runs, given the
+// operation's context or one derived from it. Number and Waited are those of this attempt.
+// Err and Verdict are those of the failure before it, so Err is nil in the first attempt;
+// after [Progress], counting has restarted, and Err is the error that was marked.
+//
+// It reports false, and a zero Attempt, unless the policy of the call, or of one around it,
+// sets AttemptInContext.
+func AttemptFrom(ctx context.Context) (a Attempt, ok bool) {
+	if found, ok := ctx.Value(attemptKey{}).(*Attempt); ok {
+		return *found, true
+	}
+	return Attempt{}, false
+}
+
+type attemptKey struct{}
+
+// withAttempt returns a context in which [AttemptFrom] finds the attempt.
+func withAttempt(ctx context.Context, a Attempt) context.Context {
+	return context.WithValue(ctx, attemptKey{}, &a)
 }
 
 // ends reports whether the failure ends a call, which then returns the operation's error.

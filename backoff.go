@@ -11,8 +11,10 @@ import (
 //
 // Delay is a pure function, so any number of goroutines may share a Backoff. u is
 // uniform in [0, 1) and is the only source of randomness; for a given Attempt, 0 must
-// give the smallest delay and 1-ε the largest. A negative delay counts as 0. Delay
-// must accept any Number and Waited. Package retrytest tests implementations.
+// give the smallest delay and 1-ε the largest. A negative delay means that no retry
+// follows: the call gives up with [ErrMaxAttempts]. The rules of this package have no
+// negative delays of their own, and pass on those of a rule inside them. Delay must accept
+// any Number and Waited. Package retrytest tests implementations.
 //
 // A Backoff may also be a [Validator].
 type Backoff interface {
@@ -126,8 +128,9 @@ func (b Fibonacci) Validate() error {
 // F(93) > 2⁶³.
 const maxFibonacci = 92
 
-// Schedule lists the delay before each retry; the last one repeats. An empty Schedule
-// does not wait. The slice must not be changed while in use.
+// Schedule lists the delay before each retry. If a policy has no MaxAttempts, a call makes
+// one attempt more than there are delays; otherwise the last delay repeats. An empty
+// Schedule does not wait. The slice must not be changed while in use.
 type Schedule []time.Duration
 
 // Delay returns the entry for the retry following a.

@@ -123,7 +123,6 @@ func TestNegativeDelays(t *testing.T) {
 		"exponential":  retry.Exponential{Base: -1},
 		"full":         retry.FullJitter{Base: -1},
 		"decorrelated": retry.DecorrelatedJitter{Base: -1},
-		"foreign":      retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { return -1 }),
 	} {
 		for _, b := range []retry.Backoff{
 			b, retry.Capped{Of: b, Cap: time.Second}, retry.Jittered{Of: b, Share: 1},

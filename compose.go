@@ -17,7 +17,10 @@ type Jittered struct {
 
 // Delay implements [Backoff].
 func (b Jittered) Delay(a Attempt, u float64) time.Duration {
-	t := max(0, orDefault(b.Of).Delay(a, another(u)))
+	t := orDefault(b.Of).Delay(a, another(u))
+	if t < 0 {
+		return t
+	}
 	return dur.Saturate(jitter(float64(t), dur.Unit(b.Share), u), t)
 }
 
@@ -35,7 +38,10 @@ type Spread struct {
 
 // Delay implements [Backoff].
 func (b Spread) Delay(a Attempt, u float64) time.Duration {
-	t := max(0, orDefault(b.Of).Delay(a, another(u)))
+	t := orDefault(b.Of).Delay(a, another(u))
+	if t < 0 {
+		return t
+	}
 	return dur.Saturate(float64(t)*(1+dur.Unit(b.Fraction)*(2*dur.Unit(u)-1)), math.MaxInt64)
 }
 
@@ -53,7 +59,7 @@ type Capped struct {
 
 // Delay implements [Backoff].
 func (b Capped) Delay(a Attempt, u float64) time.Duration {
-	return min(max(0, orDefault(b.Of).Delay(a, u)), dur.Limit(b.Cap))
+	return min(orDefault(b.Of).Delay(a, u), dur.Limit(b.Cap))
 }
 
 // Validate reports invalid fields.
@@ -70,9 +76,9 @@ type WhenThrottled struct {
 // Delay implements [Backoff].
 func (b WhenThrottled) Delay(a Attempt, u float64) time.Duration {
 	if a.Class == ClassThrottled {
-		return max(0, orDefault(b.Throttled).Delay(a, u))
+		return orDefault(b.Throttled).Delay(a, u)
 	}
-	return max(0, orDefault(b.Else).Delay(a, u))
+	return orDefault(b.Else).Delay(a, u)
 }
 
 // Validate reports invalid fields.

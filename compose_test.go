@@ -149,16 +149,30 @@ func TestSameNumbersAtDepth(t *testing.T) {
 	}
 }
 
-// TestCompositionOfNegativeDelays: a negative delay counts as 0.
+// TestCompositionOfNegativeDelays: a composition passes on a negative delay, which ends the
+// call.
 func TestCompositionOfNegativeDelays(t *testing.T) {
-	negative := retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { return -time.Second })
-	for _, rule := range []retry.Backoff{
-		retry.Jittered{Of: negative}, retry.Spread{Of: negative}, retry.Capped{Of: negative, Cap: time.Second},
-		retry.WhenThrottled{Throttled: negative, Else: negative},
-	} {
-		for _, class := range []retry.Class{retry.ClassThrottled, retry.ClassTransient} {
-			assert.Zero(t, rule.Delay(retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: class}}, 0.5), "%T", rule)
+	twice := retry.BackoffFunc(func(a retry.Attempt, _ float64) time.Duration {
+		if a.Number > 2 {
+			return -1
 		}
+		return 2 * time.Second
+	})
+	for _, rule := range []retry.Backoff{
+		twice, retry.Jittered{Of: twice, Share: 1}, retry.Spread{Of: twice, Fraction: 1}, retry.Capped{Of: twice, Cap: time.Second},
+		retry.WhenThrottled{Throttled: twice, Else: twice}, retry.Capped{Of: retry.Jittered{Of: twice}, Cap: time.Hour},
+	} {
+		for _, err := range []error{errOp, retry.Throttled(errOp), retry.After(errOp, time.Hour)} {
+			calls, waits, got := play(t, retry.Policy{Backoff: rule, MaxAttempts: 9}, err)
+			assert.Equal(t, 3, calls, "%T", rule)
+			assert.Len(t, waits, 2)
+			assert.ErrorIs(t, got, retry.ErrMaxAttempts)
+			assert.ErrorIs(t, got, errOp)
+		}
+		p := retry.Policy{Backoff: rule, MaxAttempts: 9}
+		assert.Len(t, slices.Collect(p.Delays()), 2)
+		_, reason := p.Next(retry.Attempt{Number: 3, Err: errOp}, 0)
+		assert.Equal(t, retry.ErrMaxAttempts, reason)
 	}
 }
 

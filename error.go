@@ -17,9 +17,10 @@ var ErrInvalid = errors.New("invalid")
 
 // Reasons for giving up: see [Error].
 var (
-	// ErrMaxAttempts means the operation failed MaxAttempts times.
+	// ErrMaxAttempts means the operation failed MaxAttempts times, or the Backoff returned a
+	// negative delay, which means that it has no further one.
 	ErrMaxAttempts = errors.New("all attempts used")
-	// ErrMaxElapsed means the next wait would have ended after MaxElapsed.
+	// ErrMaxElapsed means that the next wait would have ended after MaxElapsed.
 	ErrMaxElapsed = errors.New("time limit of the policy")
 	// ErrBudget means the client's own Budget, not the server, refused the retry.
 	ErrBudget = errors.New("client-side retry budget used up")
@@ -46,8 +47,8 @@ type Error struct {
 	Err error
 
 	// Reason is [ErrMaxAttempts] or another of the errors declared with it; the error
-	// of the Limiter or Clock; an error that matches context.DeadlineExceeded if the
-	// next wait would have ended after the context's deadline; or, once the context is
+	// of the Limiter or Clock; an error that matches context.DeadlineExceeded if the next
+	// wait would have ended at or after the context's deadline; or, once the context is
 	// done, an error that matches the context's error and cause.
 	Reason error
 

@@ -104,7 +104,7 @@ func ExampleThrottled() {
 
 func ExampleAfter() {
 	clock := &retrytest.Clock{}
-	policy := retry.Policy{Clock: clock, Hint: retry.HintAtLeast{Max: time.Minute}}
+	policy := retry.Policy{Clock: clock, Hint: retry.HintAtLeast{Max: time.Minute, Exact: true}}
 	op := retrytest.Fail(1, retry.After(errors.New("busy"), 30*time.Second)) // the server's Retry-After
 	fmt.Println(retry.Do(context.Background(), policy, op.Run), clock.Waits())
 	// Output: <nil> [30s]

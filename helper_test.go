@@ -61,7 +61,7 @@ func wrapped(err error) error { return fmt.Errorf("outer: %w", err) }
 // onClock returns a policy with delays of 1 s, 2 s, 4 s … on a virtual clock.
 func onClock(attempts int) (retry.Policy, *retrytest.Clock) {
 	clock := &retrytest.Clock{}
-	return retry.Policy{Backoff: retry.Exponential{Base: time.Second}, MaxAttempts: attempts, Clock: clock}, clock
+	return retry.Policy{Backoff: retry.Exponential{Base: time.Second}, MaxAttempts: attempts, Hint: retry.HintAtLeast{Exact: true}, Clock: clock}, clock
 }
 
 // play calls an operation with these outcomes on a virtual clock. A nil Rand means
@@ -72,6 +72,9 @@ func play(t *testing.T, p retry.Policy, outcomes ...error) (calls int, waits []t
 	p.Clock = clock
 	if p.Rand == nil {
 		p.Rand = retrytest.Fixed(0.5)
+	}
+	if p.Hint == nil {
+		p.Hint = retry.HintAtLeast{Exact: true}
 	}
 	err = retry.Do(t.Context(), p, op.Run)
 	return op.Calls(), clock.Waits(), err

@@ -20,9 +20,14 @@ type HintRule interface {
 
 const defaultMaxHint = time.Hour
 
-// HintAtLeast, the default, waits for the longer of the delay and the hint.
+// HintAtLeast waits for the longer of the delay and the hint. It is the default.
+//
+// [Do] and [Policy.Next] add a random part of up to a tenth to a wait that is a hint, so
+// that clients to which a server gave the same hint do not return together. They add less
+// if the time of the call would not suffice. The method Wait adds nothing.
 type HintAtLeast struct {
-	Max time.Duration // a longer hint counts as Max; 0 or less: an hour
+	Max   time.Duration // a longer hint counts as Max; 0 or less: an hour
+	Exact bool          // do not add to the hint
 }
 
 // Wait implements [HintRule].
@@ -38,7 +43,8 @@ func (r HintAtLeast) Validate() error {
 // HintOrGiveUp is [HintAtLeast] for callers that cannot wait for long: a hint above
 // Max ends the call with [ErrHint].
 type HintOrGiveUp struct {
-	Max time.Duration // the longest hint to follow; 0 or less: an hour
+	Max   time.Duration // the longest hint to follow; 0 or less: an hour
+	Exact bool          // do not add to the hint
 }
 
 // Wait returns max(delay, hint), or false if hint is above Max.
@@ -76,6 +82,24 @@ type HintIgnore struct{}
 
 // Wait implements [HintRule].
 func (HintIgnore) Wait(delay, _ time.Duration) (time.Duration, bool) { return delay, true }
+
+// spread returns a wait with what [Do] adds to it, given the delay and a uniform random
+// number. Only a wait that is longer than the delay is a hint.
+func spread(rule HintRule, delay, wait time.Duration, u float64) time.Duration {
+	exact := true
+	switch r := rule.(type) {
+	case nil:
+		exact = false
+	case HintAtLeast:
+		exact = r.Exact
+	case HintOrGiveUp:
+		exact = r.Exact
+	}
+	if exact || wait <= delay {
+		return wait
+	}
+	return dur.Add(wait, time.Duration(dur.Unit(u)*float64(wait/10)))
+}
 
 func hintOrMax(limit time.Duration) time.Duration {
 	if limit <= 0 {

@@ -1,11 +1,15 @@
 package retry_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"github.com/gobackoff/retry/retrytest"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -63,7 +67,7 @@ func TestHints(t *testing.T) {
 		want time.Duration
 	}{
 		{"55 years count as an hour", retry.After(errOp, epoch), nil, time.Hour},
-		{"55 years count as the rule's maximum", retry.After(errOp, epoch), retry.HintAtLeast{Max: time.Minute}, time.Minute},
+		{"55 years count as the rule's maximum", retry.After(errOp, epoch), retry.HintAtLeast{Max: time.Minute, Exact: true}, time.Minute},
 		{"55 years are ignored", retry.After(errOp, epoch), retry.HintIgnore{}, delay},
 		{"the longest hint does not overflow", retry.After(errOp, forever), nil, time.Hour},
 		{"the longest hint without a maximum", retry.After(errOp, forever), retry.HintOrGiveUp{Max: forever}, forever},
@@ -110,14 +114,10 @@ func TestHintRuleOnlyForHints(t *testing.T) {
 	assert.Equal(t, []time.Duration{s, 5 * s, 4 * s, 8 * s, 17 * s}, waits)
 }
 
-// TestHintRuleOfNegativeWaits: negative delays and waits count as 0.
+// TestHintRuleOfNegativeWaits: a negative wait of a HintRule counts as 0.
 func TestHintRuleOfNegativeWaits(t *testing.T) {
-	negative := retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { return -1 })
-	add := hintFunc(func(delay, hint time.Duration) (time.Duration, bool) { return delay + hint, true })
-	_, waits, _ := play(t, retry.Policy{Backoff: negative, MaxAttempts: 2, Hint: add}, retry.After(errOp, time.Second))
-	assert.Equal(t, []time.Duration{time.Second}, waits)
 	below := hintFunc(func(_, _ time.Duration) (time.Duration, bool) { return -1, true })
-	_, waits, _ = play(t, retry.Policy{MaxAttempts: 2, Hint: below}, retry.After(errOp, time.Second))
+	_, waits, _ := play(t, retry.Policy{MaxAttempts: 2, Hint: below}, retry.After(errOp, time.Second))
 	assert.Equal(t, []time.Duration{0}, waits)
 }
 
@@ -132,6 +132,48 @@ func TestHintKeepsGrowth(t *testing.T) {
 	calls, waits, _ := play(t, p, retry.After(errOp, 0))
 	assert.Equal(t, 6, calls)
 	assert.Equal(t, []time.Duration{10 * ms, 20 * ms, 40 * ms, 80 * ms, 160 * ms}, waits, "hints of 0")
+}
+
+// TestHintsAreSpread: clients to which a server gave the same hint do not return together.
+func TestHintsAreSpread(t *testing.T) {
+	const s = time.Second
+	most := math.Nextafter(1, 0)
+	next := func(p retry.Policy, u float64, err error) time.Duration {
+		p.Rand = retrytest.Fixed(u)
+		p.Backoff = retry.Constant(s)
+		wait, reason := p.Next(retry.Attempt{Number: 1, Err: err}, 0)
+		assert.NoError(t, reason)
+		return wait
+	}
+	busy := retry.After(errOp, 30*s)
+	for name, p := range map[string]retry.Policy{
+		"nil": {}, "at least": {Hint: retry.HintAtLeast{}}, "or give up": {Hint: retry.HintOrGiveUp{}},
+	} {
+		assert.Equal(t, 30*s, next(p, 0, busy), name)
+		assert.Equal(t, 31500*ms, next(p, 0.5, busy), name)
+		assert.InDelta(t, 33*s, next(p, most, busy), 10, name)
+	}
+	for name, rule := range map[string]retry.HintRule{
+		"at least, exactly": retry.HintAtLeast{Exact: true}, "or give up, exactly": retry.HintOrGiveUp{Exact: true},
+		"window": retry.HintWindow{Width: time.Hour}, "of a program's own": hintFunc(func(_, hint time.Duration) (time.Duration, bool) { return hint, true }),
+	} {
+		assert.Equal(t, 30*s, next(retry.Policy{Hint: rule}, most, busy), name)
+	}
+	assert.Equal(t, s, next(retry.Policy{}, most, retry.After(errOp, s)), "the delay is as long")
+	assert.Equal(t, forever, next(retry.Policy{Hint: retry.HintOrGiveUp{Max: forever}}, most, retry.After(errOp, forever)))
+	assert.Equal(t, 66*time.Minute, next(retry.Policy{}, most, retry.After(errOp, forever)).Round(s), "of the longest hint that counts")
+	assert.Equal(t, 31*s, next(retry.Policy{MaxElapsed: 31 * s}, most, busy), "no longer than the time limit")
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 31*s)
+		defer cancel()
+		assert.NoError(t, retry.Do(ctx, retry.Policy{Rand: retrytest.Fixed(most)}, retrytest.Fail(1, busy).Run), "no longer than the deadline")
+	})
+	waits := map[time.Duration]bool{}
+	for range 200 {
+		_, got, _ := play(t, retry.Policy{Hint: retry.HintAtLeast{}, Rand: rand.Float64}, busy, nil)
+		waits[got[0].Round(s/10)] = true
+	}
+	assert.Greater(t, len(waits), 20)
 }
 
 // TestHintAndTimeLimit: waits for hints add up without a limit, unless MaxElapsed is set.

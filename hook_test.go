@@ -194,7 +194,7 @@ func TestOnRetryBeforeWaits(t *testing.T) {
 			"0s call 1; 0s retry 1 after 1s; 1s call 2; 1s give up: client-side retry budget used up"},
 		"hint too long": {retry.Policy{Hint: retry.HintOrGiveUp{}}, 0, []error{errOp, retry.After(errOp, 2*time.Hour)},
 			"0s call 1; 0s retry 1 after 1s; 1s call 2; 1s give up: server asks for too long a wait"},
-		"hint": {retry.Policy{}, 0, []error{retry.After(errOp, time.Minute), nil},
+		"hint": {retry.Policy{Hint: retry.HintAtLeast{Exact: true}}, 0, []error{retry.After(errOp, time.Minute), nil},
 			"0s call 1; 0s retry 1 after 1m0s; 1m0s call 2"},
 		"time limit": {retry.Policy{MaxElapsed: 1500 * ms}, 0, []error{errOp},
 			"0s call 1; 0s retry 1 after 1s; 1s call 2; 1s give up: time limit of the policy"},

@@ -36,7 +36,13 @@ type step struct {
 	attempts int    // of an inner call that always fails at once and waits takes; such a call is obedient
 }
 
-const modelDelay = 10 * time.Second // the policy's constant delay; a hint asks for 25 s
+// The policy's constant delay, the wait that a hint asks for, and half a tenth more, because
+// the random number is 0.5.
+const (
+	modelDelay = 10 * time.Second
+	modelHint  = 24 * time.Second
+	hintWait   = modelHint + modelHint/20
+)
 
 func randomScenario(rng *rand.Rand) scenario {
 	some := func(most time.Duration) time.Duration {
@@ -184,7 +190,10 @@ func (s scenario) model() (begins []time.Duration, now time.Duration, end string
 		}
 		wait := modelDelay
 		if kind == "hint" {
-			wait = 25 * time.Second
+			wait = hintWait
+			if room := s.room(now-origin, now); wait > room {
+				wait = max(modelHint, room)
+			}
 		}
 		switch {
 		case kind == "unrepeatable":
@@ -205,6 +214,19 @@ func (s scenario) model() (begins []time.Duration, now time.Duration, end string
 			return begins, now, "context"
 		}
 	}
+}
+
+// room returns how long a wait may be, given the time since the call began, or made
+// progress.
+func (s scenario) room(elapsed, now time.Duration) time.Duration {
+	room := time.Duration(math.MaxInt64)
+	if s.elapsed > 0 {
+		room = s.elapsed - elapsed
+	}
+	if s.deadline > 0 {
+		room = min(room, s.deadline-now-1)
+	}
+	return room
 }
 
 // context returns the scenario's context and a function that cancels it.
@@ -268,7 +290,7 @@ func (st step) run(ctx context.Context) error {
 	}
 	return map[string]error{
 		"fail": errOp, "permanent": retry.Permanent(errOp), "unrepeatable": retry.Unrepeatable(errOp),
-		"progress": retry.Progress(errOp), "hint": retry.After(errOp, 25*time.Second),
+		"progress": retry.Progress(errOp), "hint": retry.After(errOp, modelHint),
 	}[st.kind]
 }
 

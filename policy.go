@@ -32,8 +32,9 @@ type Policy struct {
 	Backoff Backoff
 
 	// MaxAttempts bounds the number of attempts, including the first. 1 means no retry;
-	// [Unlimited] means no bound. 0 means one more than the number of delays if Backoff
-	// itself is a [Schedule], no bound if there is a MaxElapsed, and otherwise 3.
+	// [Unlimited] means no bound. 0 means one more than the number of delays if Backoff is
+	// a [Schedule] or has one inside (the longest, if there are several), no bound if there
+	// is a MaxElapsed, and otherwise 3.
 	MaxAttempts int
 
 	// MaxElapsed limits the time since the start of the call: if the next wait would
@@ -48,6 +49,11 @@ type Policy struct {
 	// canceled when the operation returns, so the operation must read a response to its
 	// end before it returns. 0 means no limit.
 	AttemptTimeout time.Duration
+
+	// AttemptInContext lets the operation ask [AttemptFrom] for the number of the attempt and
+	// for the failure before it. It costs two allocations for each attempt, so it is off by
+	// default.
+	AttemptInContext bool
 
 	Classifier Classifier // nil: DefaultClassifier{}
 	Hint       HintRule   // nil: HintAtLeast{}
@@ -173,20 +179,40 @@ func (p *Policy) ownFaults() []string {
 
 // bare reports whether the first attempt can be made without the loop.
 func (p *Policy) bare() bool {
-	return p.Limiter == nil && p.Budget == nil && p.OnAttempt == nil && p.AttemptTimeout == 0 && p.MaxElapsed == 0
+	return p.Limiter == nil && p.Budget == nil && p.OnAttempt == nil && p.AttemptTimeout == 0 && p.MaxElapsed == 0 && !p.AttemptInContext
 }
 
 func (p *Policy) maxAttempts() int {
 	if p.MaxAttempts != 0 {
 		return p.MaxAttempts
 	}
-	if s, ok := p.Backoff.(Schedule); ok {
-		return len(s) + 1
+	if delays, ok := scheduled(p.Backoff); ok {
+		return delays + 1
 	}
 	if p.MaxElapsed != 0 {
 		return Unlimited
 	}
 	return defaultMaxAttempts
+}
+
+// scheduled returns the length of the longest Schedule in a rule, and reports whether there
+// is one.
+func scheduled(rule Backoff) (delays int, ok bool) {
+	switch b := rule.(type) {
+	case Schedule:
+		return len(b), true
+	case Jittered:
+		return scheduled(b.Of)
+	case Spread:
+		return scheduled(b.Of)
+	case Capped:
+		return scheduled(b.Of)
+	case WhenThrottled:
+		throttled, isThrottled := scheduled(b.Throttled)
+		other, isOther := scheduled(b.Else)
+		return max(throttled, other), isThrottled || isOther
+	}
+	return 0, false
 }
 
 // spins reports whether a call that only MaxElapsed bounds does not wait, so that it would
@@ -204,8 +230,34 @@ func (p Policy) Classify(err error) Verdict {
 }
 
 // Attempts returns the most attempts that a call makes: MaxAttempts or, if that is 0, its
-// default, which may be [Unlimited].
-func (p Policy) Attempts() int { return p.maxAttempts() }
+// default, which may be [Unlimited]. If only MaxElapsed bounds the calls and Backoff never
+// waits, that is 3; a call whose server asks for waits then makes more.
+func (p Policy) Attempts() int {
+	most := p.maxAttempts()
+	if p.MaxAttempts == 0 && most == Unlimited && neverWaits(p.Backoff) {
+		return defaultMaxAttempts
+	}
+	return most
+}
+
+// neverWaits reports whether a rule of this package has only delays of 0.
+func neverWaits(rule Backoff) bool {
+	switch b := rule.(type) {
+	case NoDelay:
+		return true
+	case Constant:
+		return b <= 0
+	case Jittered:
+		return neverWaits(b.Of)
+	case Spread:
+		return neverWaits(b.Of)
+	case Capped:
+		return neverWaits(b.Of)
+	case WhenThrottled:
+		return neverWaits(b.Throttled) && neverWaits(b.Else)
+	}
+	return false
+}
 
 // Delays draws the waits of a call whose attempts all fail immediately with transient
 // errors. It stops at MaxElapsed and ignores hints, budgets, limiters and deadlines. Each
@@ -216,8 +268,8 @@ func (p Policy) Delays() iter.Seq[time.Duration] {
 		a := Attempt{Verdict: Verdict{Class: ClassTransient}}
 		var elapsed time.Duration
 		for a.Number = 1; a.Number < p.maxAttempts(); a.Number++ {
-			wait := max(0, orDefault(p.Backoff).Delay(a, p.random()))
-			if p.spins(&a, wait) || p.MaxElapsed > 0 && wait > p.MaxElapsed-elapsed || !yield(wait) {
+			wait := orDefault(p.Backoff).Delay(a, p.random())
+			if wait < 0 || p.spins(&a, wait) || p.MaxElapsed > 0 && wait > p.MaxElapsed-elapsed || !yield(wait) {
 				return
 			}
 			a.Waited, elapsed = wait, dur.Add(elapsed, wait)

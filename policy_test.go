@@ -111,6 +111,13 @@ func TestMaxAttempts(t *testing.T) {
 		{retry.Policy{MaxAttempts: 3}, 3},
 		{retry.Policy{Backoff: retry.Schedule{1, 2, 3, 4}}, 5},
 		{retry.Policy{Backoff: retry.Schedule{1, 2, 3, 4}, MaxAttempts: 2}, 2},
+		{retry.Policy{Backoff: retry.Spread{Of: retry.Schedule{1, 2, 3, 4}}}, 5},
+		{retry.Policy{Backoff: retry.Capped{Of: retry.Jittered{Of: retry.Schedule{1, 2, 3, 4}}}, MaxElapsed: time.Hour}, 5},
+		{retry.Policy{Backoff: retry.WhenThrottled{Throttled: retry.Schedule{1}, Else: retry.Schedule{1, 2, 3, 4}}}, 5},
+		{retry.Policy{Backoff: retry.WhenThrottled{Throttled: retry.Schedule{1, 2, 3, 4}}}, 5},
+		{retry.Policy{Backoff: retry.NoDelay{}, MaxElapsed: 1}, 3},
+		{retry.Policy{Backoff: retry.Spread{Of: retry.WhenThrottled{Throttled: retry.NoDelay{}, Else: retry.Constant(0)}}, MaxElapsed: 1}, 3},
+		{retry.Policy{Backoff: retry.NoDelay{}, MaxElapsed: 1, MaxAttempts: 9}, 9},
 		{retry.Policy{Backoff: retry.Exponential{Base: ms, Cap: 4 * ms}, MaxAttempts: 100}, 100},
 		{retry.Policy{Backoff: retry.Capped{Of: retry.Constant(1), Cap: 1}, MaxAttempts: 100}, 100},
 	} {
@@ -188,7 +195,7 @@ func TestDelays(t *testing.T) {
 	assert.Equal(t, []time.Duration{s, 2 * s}, collect(retry.Policy{Backoff: retry.Exponential{Base: s}, MaxAttempts: 9, MaxElapsed: 6 * s}, 99))
 	assert.Len(t, collect(retry.Policy{Backoff: retry.Constant(forever), MaxAttempts: 4}, 99), 3)
 	negative := retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { return -s })
-	assert.Equal(t, []time.Duration{0, 0}, collect(retry.Policy{Backoff: negative}, 99))
+	assert.Empty(t, collect(retry.Policy{Backoff: negative}, 99))
 
 	// A call waits for the delays that Delays yields.
 	clock := &retrytest.Clock{}

@@ -17,8 +17,8 @@ import (
 //
 // The call ends when ctx does, even during a wait. If ctx is done when op fails, Do
 // returns an [*Error], unless a marker, or the error's own status or code, makes the
-// failure permanent. Do begins no attempt once ctx is done. If a wait would end after
-// ctx's deadline, Do gives up at once with an error that matches
+// failure permanent. Do begins no attempt once ctx is done. If a wait would end at
+// or after ctx's deadline, Do gives up at once with an error that matches
 // [context.DeadlineExceeded].
 //
 // If ctx or op is nil, or a number of the policy is negative, Do returns an error that
@@ -165,14 +165,18 @@ func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration,
 	case a.Number >= most && most != Unlimited:
 		return 0, ErrMaxAttempts
 	}
-	wait, follows := max(0, orDefault(p.Backoff).Delay(*a, p.random())), true
-	switch {
-	case a.Hint <= 0:
-	case p.Hint == nil:
-		wait, follows = HintAtLeast{}.Wait(wait, a.Hint)
-	default:
-		wait, follows = p.Hint.Wait(wait, a.Hint)
-		wait = max(0, wait)
+	u := p.random()
+	delay := orDefault(p.Backoff).Delay(*a, u)
+	if delay < 0 { // the Backoff has no further delay
+		return 0, ErrMaxAttempts
+	}
+	wait, follows := delay, true
+	if a.Hint > 0 {
+		room := left - 1
+		if p.MaxElapsed != 0 {
+			room = min(room, p.MaxElapsed-elapsed)
+		}
+		wait, follows = p.waitForHint(delay, a.Hint, room, u)
 	}
 	switch {
 	case !follows:
@@ -187,6 +191,20 @@ func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration,
 		return wait, ErrBudget
 	}
 	return wait, nil
+}
+
+// waitForHint combines a delay with a hint, as the Hint rule does. What is added to a hint
+// does not make the wait longer than room, the time that is left.
+func (p *Policy) waitForHint(delay, hint, room time.Duration, u float64) (wait time.Duration, follows bool) {
+	if p.Hint == nil {
+		wait, follows = HintAtLeast{}.Wait(delay, hint)
+	} else {
+		wait, follows = p.Hint.Wait(delay, hint)
+	}
+	if follows {
+		wait = min(spread(p.Hint, delay, wait, another(u)), max(wait, room))
+	}
+	return max(0, wait), follows
 }
 
 // sleep waits for the retry, or returns the reason why the call ends before. The waits of
@@ -276,6 +294,11 @@ func (c *call) try(caller context.Context, p *Policy, op func(context.Context) e
 		limited, cancel = context.WithTimeout(caller, p.AttemptTimeout)
 		defer cancel()
 		ctx = limited
+	}
+	if p.AttemptInContext {
+		a := c.attempt
+		a.Number = number
+		ctx = withAttempt(ctx, a)
 	}
 	if p.OnAttempt != nil {
 		begun := Attempt{Number: number, Waited: c.attempt.Waited}

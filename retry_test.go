@@ -64,12 +64,12 @@ func TestDo(t *testing.T) {
 		{"elapsed allows a wait that ends in time", retry.Policy{MaxElapsed: 3 * s, MaxAttempts: 9}, retrytest.Script(errOp), 3, []time.Duration{s, 2 * s}, errOp, retry.ErrMaxElapsed},
 		{"elapsed forbids a wait that ends late", retry.Policy{MaxElapsed: 3*s - 1, MaxAttempts: 9}, retrytest.Script(errOp), 2, []time.Duration{s}, errOp, retry.ErrMaxElapsed},
 		{"budget refuses", retry.Policy{Budget: &awspreset.TokenBudget{Capacity: 14}, MaxAttempts: 9}, retrytest.Script(errOp), 2, []time.Duration{s}, errOp, retry.ErrBudget},
-		{"hint is longer", retry.Policy{}, retrytest.Script(retry.After(errOp, 5*s), nil), 2, []time.Duration{5 * s}, nil, nil},
+		{"hint is longer", retry.Policy{Hint: retry.HintAtLeast{Exact: true}}, retrytest.Script(retry.After(errOp, 5*s), nil), 2, []time.Duration{5 * s}, nil, nil},
 		{"hint is shorter", retry.Policy{}, retrytest.Script(retry.After(errOp, s/2), nil), 2, []time.Duration{s}, nil, nil},
-		{"hint of 55 years", retry.Policy{}, retrytest.Script(retry.After(errOp, 1743434408*s), nil), 2, []time.Duration{time.Hour}, nil, nil},
+		{"hint of 55 years", retry.Policy{Hint: retry.HintAtLeast{Exact: true}}, retrytest.Script(retry.After(errOp, 1743434408*s), nil), 2, []time.Duration{time.Hour}, nil, nil},
 		{"hint is ignored", retry.Policy{Hint: retry.HintIgnore{}}, retrytest.Script(retry.After(errOp, 5*s), nil), 2, []time.Duration{s}, nil, nil},
 		{"hint is too long", retry.Policy{Hint: retry.HintOrGiveUp{Max: 4 * s}}, retrytest.Script(retry.After(errOp, 5*s), nil), 1, nil, errOp, retry.ErrHint},
-		{"a negative delay is 0", retry.Policy{Backoff: retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { return -s })}, retrytest.Fail(1, errOp), 2, []time.Duration{0}, nil, nil},
+		{"a negative delay ends the call", retry.Policy{Backoff: retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { return -s })}, retrytest.Fail(1, errOp), 1, nil, errOp, retry.ErrMaxAttempts},
 		{"a negative wait of a hint rule is 0", retry.Policy{Hint: hintFunc(func(_, _ time.Duration) (time.Duration, bool) { return -s, true })}, retrytest.Script(retry.After(errOp, s), nil), 2, []time.Duration{0}, nil, nil},
 	}
 	for _, tt := range tests {
@@ -110,12 +110,12 @@ func TestUnrepeatable(t *testing.T) {
 }
 
 func TestAnyDelay(t *testing.T) {
-	for _, d := range []time.Duration{-1, 0, math.MinInt64, forever} {
+	for _, d := range []time.Duration{0, forever} {
 		rule := retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { return d })
 		calls, waits, err := play(t, retry.Policy{Backoff: rule}, errOp)
 		assert.ErrorIs(t, err, retry.ErrMaxAttempts)
 		assert.Equal(t, 3, calls)
-		assert.Equal(t, []time.Duration{max(0, d), max(0, d)}, waits)
+		assert.Equal(t, []time.Duration{d, d}, waits)
 	}
 }
 
@@ -825,7 +825,7 @@ func TestNext(t *testing.T) {
 		"permanent by status":                  {retry.Policy{}, retry.Attempt{Number: 1, Err: statusedError(404)}, 0, 0, retry.ErrPermanent},
 		"unrepeatable":                         {retry.Policy{}, retry.Attempt{Number: 1, Err: retry.Unrepeatable(errOp)}, 0, 0, retry.ErrUnrepeatable},
 		"the class of the argument is ignored": {retry.Policy{}, retry.Attempt{Number: 1, Err: errOp, Verdict: retry.Verdict{Class: retry.ClassPermanent, Unrepeatable: true}}, 0, s, nil},
-		"a hint":                               {retry.Policy{}, retry.Attempt{Number: 1, Err: retry.After(errOp, 9*s)}, 0, 9 * s, nil},
+		"a hint":                               {retry.Policy{}, retry.Attempt{Number: 1, Err: retry.After(errOp, 9*s)}, 0, 9450 * ms, nil},
 		"too long a hint":                      {retry.Policy{Hint: retry.HintOrGiveUp{Max: s}}, retry.Attempt{Number: 1, Err: retry.After(errOp, 9*s)}, 0, 9 * s, retry.ErrHint},
 		"the time limit":                       {retry.Policy{MaxElapsed: 10 * s}, retry.Attempt{Number: 2, Err: errOp}, 9 * s, 2 * s, retry.ErrMaxElapsed},
 		"within the limit":                     {retry.Policy{MaxElapsed: 10 * s}, retry.Attempt{Number: 2, Err: errOp}, 8 * s, 2 * s, nil},

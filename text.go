@@ -12,7 +12,7 @@ import (
 // policies from text, use package retryconfig.
 func (p Policy) String() string {
 	attempts := "unlimited"
-	if n := p.maxAttempts(); n != Unlimited {
+	if n := p.Attempts(); n != Unlimited {
 		attempts = strconv.Itoa(n)
 	}
 	words := []string{"backoff=" + describe(p.Backoff), "attempts=" + attempts}
@@ -31,7 +31,7 @@ func describe(b Backoff) string {
 	_, ok := b.(fmt.Stringer)
 	switch {
 	case b == nil:
-		return "default"
+		return "standard"
 	case ok:
 		return fmt.Sprint(b)
 	case v.Type().PkgPath() != reflect.TypeFor[Policy]().PkgPath():

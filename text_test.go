@@ -24,19 +24,20 @@ func (p *printed) String() string                           { return p.name }
 func TestPolicyString(t *testing.T) {
 	s := time.Second
 	for want, p := range map[string]retry.Policy{
-		"backoff=default attempts=3": {},
+		"backoff=standard attempts=3": {},
 		"backoff=retry.FullJitter{Base:50ms Cap:20s} attempts=5 elapsed=1m0s timeout=2s": {
 			Backoff: retry.FullJitter{Base: 50 * ms, Cap: 20 * s}, MaxAttempts: 5, MaxElapsed: time.Minute, AttemptTimeout: 2 * s,
 		},
-		"backoff=retry.NoDelay{} attempts=unlimited":              {Backoff: retry.NoDelay{}, MaxAttempts: retry.Unlimited},
-		"backoff=retry.Constant(1.5s) attempts=3":                 {Backoff: retry.Constant(1500 * ms)},
-		"backoff=retry.Schedule[1s 2s] attempts=3":                {Backoff: retry.Schedule{s, 2 * s}},
-		"backoff=retry.BackoffFunc attempts=3":                    {Backoff: retry.BackoffFunc(nil)},
-		"backoff=*retry.FullJitter attempts=3":                    {Backoff: (*retry.FullJitter)(nil)},
-		"backoff=retry_test.foreignBackoff attempts=3":            {Backoff: foreignBackoff{"its fields may be changing"}},
-		"backoff=mine attempts=3":                                 {Backoff: &printed{"mine"}},
-		"backoff=<nil> attempts=3":                                {Backoff: (*printed)(nil)},
-		"backoff=retry.Jittered{Of:default Share:0.5} attempts=3": {Backoff: retry.Jittered{Share: 0.5}},
+		"backoff=retry.NoDelay{} attempts=3 elapsed=1m0s":          {Backoff: retry.NoDelay{}, MaxElapsed: time.Minute},
+		"backoff=retry.NoDelay{} attempts=unlimited":               {Backoff: retry.NoDelay{}, MaxAttempts: retry.Unlimited},
+		"backoff=retry.Constant(1.5s) attempts=3":                  {Backoff: retry.Constant(1500 * ms)},
+		"backoff=retry.Schedule[1s 2s] attempts=3":                 {Backoff: retry.Schedule{s, 2 * s}},
+		"backoff=retry.BackoffFunc attempts=3":                     {Backoff: retry.BackoffFunc(nil)},
+		"backoff=*retry.FullJitter attempts=3":                     {Backoff: (*retry.FullJitter)(nil)},
+		"backoff=retry_test.foreignBackoff attempts=3":             {Backoff: foreignBackoff{"its fields may be changing"}},
+		"backoff=mine attempts=3":                                  {Backoff: &printed{"mine"}},
+		"backoff=<nil> attempts=3":                                 {Backoff: (*printed)(nil)},
+		"backoff=retry.Jittered{Of:standard Share:0.5} attempts=3": {Backoff: retry.Jittered{Share: 0.5}},
 		"backoff=retry.WhenThrottled{Throttled:retry.EqualJitter{Base:1s} Else:retry.Capped{Of:retry_test.foreignBackoff Cap:1m0s}} attempts=3": {
 			Backoff: retry.WhenThrottled{Throttled: retry.EqualJitter{Base: s}, Else: retry.Capped{Of: foreignBackoff{"its fields may be changing"}, Cap: time.Minute}},
 		},

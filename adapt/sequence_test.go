@@ -17,7 +17,7 @@ import (
 var errOp = errors.New("operation failed")
 
 // doubling is a policy without jitter: 1 s, 2 s, 4 s …
-var doubling = retry.Policy{Backoff: retry.Exponential{Base: time.Second}, MaxAttempts: 4}
+var doubling = retry.Policy{Backoff: retry.Exponential{Base: time.Second}, MaxAttempts: 4, Hint: retry.HintAtLeast{Exact: true}}
 
 func TestSequenceForms(t *testing.T) {
 	for name, next := range map[string]func(s *adapt.Sequence) (time.Duration, bool){
@@ -98,7 +98,7 @@ func TestSequenceElapsed(t *testing.T) {
 // TestSequenceChain: each delay is drawn from the previous wait, even if that wait came
 // from a hint.
 func TestSequenceChain(t *testing.T) {
-	policy := retry.Policy{Backoff: retry.DecorrelatedJitter{Base: time.Second}, Rand: retrytest.Fixed(0.5), MaxAttempts: retry.Unlimited}
+	policy := retry.Policy{Backoff: retry.DecorrelatedJitter{Base: time.Second}, Rand: retrytest.Fixed(0.5), MaxAttempts: retry.Unlimited, Hint: retry.HintAtLeast{Exact: true}}
 	s := adapt.NewSequence(policy)
 	assert.Equal(t, 2*time.Second, s.NextBackOff()) // 1 + ½ (3·1 − 1)
 	d, _ := s.Retry(retry.After(errOp, 11*time.Second))

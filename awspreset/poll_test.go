@@ -34,7 +34,7 @@ func TestLongPoll(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			clock := &retrytest.Clock{}
-			p := retry.Policy{Backoff: retry.Constant(s), Budget: &awspreset.TokenBudget{Capacity: 1}, Clock: clock}
+			p := retry.Policy{Backoff: retry.Constant(s), Budget: &awspreset.TokenBudget{Capacity: 1}, Clock: clock, Hint: retry.HintAtLeast{Exact: true}}
 			tt.change(&p)
 			err := retry.Do(t.Context(), p, retrytest.Script(tt.err).Run)
 			assert.Equal(t, err, awspreset.LongPoll(t.Context(), p, err))

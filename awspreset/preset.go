@@ -420,7 +420,7 @@ func javaV2(service string, attempts int, throttled retry.Backoff, costs TokenCo
 	}
 	return retry.Policy{
 		Backoff:     retry.WhenThrottled{Throttled: throttled, Else: wholeFull{Base: base, Cap: awsCap}},
-		MaxAttempts: attempts, Hint: retry.HintAtLeast{}, Budget: quota(costs),
+		MaxAttempts: attempts, Hint: retry.HintAtLeast{Exact: true}, Budget: quota(costs),
 	}
 }
 
@@ -433,7 +433,7 @@ func javaV2Standard2026(service string) retry.Policy {
 
 func javaV2Adaptive2026(service string) retry.Policy {
 	p := javaV2Standard2026(service)
-	p.Hint = retry.HintAtLeast{}
+	p.Hint = retry.HintAtLeast{Exact: true}
 	return p
 }
 
@@ -464,6 +464,6 @@ func javaScriptV3LateCap(string) retry.Policy {
 			},
 			Cap: awsCap,
 		},
-		MaxAttempts: 3, Hint: retry.HintAtLeast{Max: awsCap}, Budget: newGrowingQuota(),
+		MaxAttempts: 3, Hint: retry.HintAtLeast{Max: awsCap, Exact: true}, Budget: newGrowingQuota(),
 	}
 }

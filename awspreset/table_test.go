@@ -66,6 +66,9 @@ func delaysTable() string {
 				forDynamoDB(preset, quotaOf),
 				forDynamoDB(preset, func(p retry.Policy) string {
 					_, hint, _ := strings.Cut(textOf(retry.Policy{Hint: p.Hint})+" hint=at-least", "hint=")
+					if before, _, found := strings.Cut(hint, ")"); found {
+						return before + ")"
+					}
 					return strings.Fields(hint)[0]
 				}),
 			)

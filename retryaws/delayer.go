@@ -1,6 +1,7 @@
 package retryaws
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"time"
@@ -38,7 +39,8 @@ type Delayer struct {
 // BackoffDelay returns the delay before a retry, and a nil error. The argument attempt
 // is the SDK's number for the retry.
 func (d *Delayer) BackoffDelay(attempt int, err error) (time.Duration, error) {
-	return d.delay(d.number(attempt), retry.Attempt{Err: err, Verdict: retry.Policy{}.Classify(err)}), nil
+	delay := d.delay(d.number(attempt), retry.Attempt{Err: err, Verdict: retry.Policy{}.Classify(err)})
+	return endIfNegative(delay, err)
 }
 
 // number converts the SDK's number for a retry to the number of the failed attempt
@@ -59,13 +61,22 @@ const longestChain = 64
 // drawn again. The delays of rules like [retry.DecorrelatedJitter] therefore have the
 // right distribution but do not form a chain.
 func (d *Delayer) delay(number int, a retry.Attempt) time.Duration {
-	rule := retry.Capped{Of: d.Backoff} // never negative; default for nil
+	rule := retry.Capped{Of: d.Backoff} // the default rule for nil
 	for a.Number = max(1, number-longestChain+1); ; a.Number++ {
 		a.Waited = rule.Delay(a, d.random())
-		if a.Number == number {
+		if a.Number == number || a.Waited < 0 {
 			return a.Waited
 		}
 	}
+}
+
+// endIfNegative returns an error instead of a negative delay, with which a Backoff ends the
+// call.
+func endIfNegative(delay time.Duration, opErr error) (time.Duration, error) {
+	if delay < 0 {
+		return 0, errors.Join(opErr, retry.Permanent(retry.ErrMaxAttempts))
+	}
+	return delay, nil
 }
 
 func (d *Delayer) random() float64 {

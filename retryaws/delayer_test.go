@@ -39,7 +39,7 @@ func TestDelays(t *testing.T) {
 		{"by class, throttled", retry.WhenThrottled{Throttled: retry.Constant(3 * s), Else: retry.Constant(s)}, 0, throttled, []time.Duration{3 * s, 3 * s, 3 * s, 3 * s}},
 		{"by class, not throttled", retry.WhenThrottled{Throttled: retry.Constant(3 * s), Else: retry.Constant(s)}, 0, unavailable, []time.Duration{s, s, s, s}},
 		{"zero policy", nil, 0.5, unavailable, []time.Duration{s / 40, s / 20, s / 10, s / 5}},
-		{"negative", rule(-s), 0, unavailable, []time.Duration{0, 0, 0, 0}},
+		{"negative ends the call", retry.BackoffFunc(func(a retry.Attempt, _ float64) time.Duration { return time.Duration(3-a.Number) * s }), 0, unavailable, []time.Duration{2 * s, s, 0}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -119,8 +119,8 @@ func isRetryable(a retry.Attempt) bool {
 func (r *Retryer) RetryDelay(attempt int, opErr error) (time.Duration, error) {
 	a := r.attempt(opErr)
 	delay := r.delays.delay(r.delays.number(attempt), a)
-	if a.Hint <= 0 {
-		return delay, nil
+	if a.Hint <= 0 || delay < 0 {
+		return endIfNegative(delay, opErr)
 	}
 	rule := r.policy.Hint
 	if rule == nil {

@@ -444,13 +444,13 @@ func TestHints(t *testing.T) {
 		want   time.Duration
 		sdk    time.Duration // if the SDK's loop extends it
 	}{
-		{"at least, the default", nil, "Retry-After", "7", 7 * s, 0},
-		{"AWS's own", nil, "X-Amz-Retry-After", "1500", 1500 * ms, 0},
+		{"at least", retry.HintAtLeast{Exact: true}, "Retry-After", "7", 7 * s, 0},
+		{"AWS's own", retry.HintAtLeast{Exact: true}, "X-Amz-Retry-After", "1500", 1500 * ms, 0},
 		{"smaller than the delay", nil, "X-Amz-Retry-After", "20", s, 0},
-		{"date", nil, "Retry-After", "Sat, 01 Jan 2000 00:00:07 GMT", 7 * s, 0},
-		{"date far off", nil, "Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT", time.Hour, 0},
-		{"huge", nil, "Retry-After", "99999999999999999999", time.Hour, 0},
-		{"huge, AWS's own", nil, "X-Amz-Retry-After", "9000000000000", time.Hour, time.Hour + 5*s},
+		{"date", retry.HintAtLeast{Exact: true}, "Retry-After", "Sat, 01 Jan 2000 00:00:07 GMT", 7 * s, 0},
+		{"date far off", retry.HintAtLeast{Exact: true}, "Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT", time.Hour, 0},
+		{"huge", retry.HintAtLeast{Exact: true}, "Retry-After", "99999999999999999999", time.Hour, 0},
+		{"huge, AWS's own", retry.HintAtLeast{Exact: true}, "X-Amz-Retry-After", "9000000000000", time.Hour, time.Hour + 5*s},
 		{"negative", nil, "X-Amz-Retry-After", "-5", s, 0},
 		{"not a number", nil, "X-Amz-Retry-After", "1e3", s, 0},
 		{"not a number, general header", nil, "Retry-After", "abc", s, 0},
@@ -480,7 +480,7 @@ type negativeHint struct{}
 func (negativeHint) Wait(time.Duration, time.Duration) (time.Duration, bool) { return -time.Hour, true }
 
 func TestNegativeWait(t *testing.T) {
-	r, err := retryaws.New(retry.Policy{Backoff: rule(-time.Hour), Hint: negativeHint{}})
+	r, err := retryaws.New(retry.Policy{Backoff: retry.NoDelay{}, Hint: negativeHint{}})
 	require.NoError(t, err)
 	for _, failed := range []error{io.EOF, retry.After(io.EOF, time.Second)} {
 		wait, err := r.RetryDelay(1, failed)

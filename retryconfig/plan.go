@@ -22,8 +22,8 @@ type planned struct {
 // wait adds the wait after attempt n, and reports whether it ends within MaxElapsed.
 func (c *planned) wait(p *retry.Policy, n int, u float64) bool {
 	a := retry.Attempt{Number: n, Waited: c.waited, Verdict: retry.Verdict{Class: retry.ClassTransient}}
-	wait := retry.Capped{Of: p.Backoff}.Delay(a, u) // the default rule for nil, and 0 for a negative delay
-	if p.MaxElapsed > 0 && wait > p.MaxElapsed-c.elapsed {
+	wait := retry.Capped{Of: p.Backoff}.Delay(a, u) // the default rule for nil
+	if wait < 0 || p.MaxElapsed > 0 && wait > p.MaxElapsed-c.elapsed {
 		return false
 	}
 	c.elapsed, c.waited = dur.Add(c.elapsed, wait), wait

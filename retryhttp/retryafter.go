@@ -2,13 +2,10 @@ package retryhttp
 
 import (
 	"math"
-	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/gobackoff/retry"
 )
 
 // RetryAfter returns how long the server asks to wait before a retry, or 0 if the
@@ -137,21 +134,4 @@ func parseNumber(text string, unit time.Duration) (time.Duration, bool) {
 
 func isDigits(text string) bool {
 	return text != "" && strings.Trim(text, "0123456789") == ""
-}
-
-// defaultHint is the HintRule of a Transport whose Policy has none. Like HintOrGiveUp,
-// it gives up on a long hint: a caller of an http.Client does not expect to wait for an
-// hour and can read the header. It adds up to a tenth of the hint, so that clients with
-// the same hint do not retry together.
-type defaultHint struct{ random func() float64 }
-
-func (r defaultHint) Wait(delay, hint time.Duration) (time.Duration, bool) {
-	random := r.random
-	if random == nil {
-		random = rand.Float64
-	}
-	if wait, ok := (retry.HintOrGiveUp{Max: time.Minute}).Wait(delay, hint); !ok {
-		return wait, false
-	}
-	return max(delay, hint+time.Duration(random()*float64(hint)/10)), true
 }

@@ -99,7 +99,7 @@ func TestHintOfErrorIsBounded(t *testing.T) {
 		waits  []time.Duration
 	}{
 		{"default", nil, retry.ErrHint, nil},
-		{"clamped", retry.HintAtLeast{Max: time.Second}, retry.ErrMaxAttempts, []time.Duration{time.Second, time.Second}},
+		{"clamped", retry.HintAtLeast{Max: time.Second, Exact: true}, retry.ErrMaxAttempts, []time.Duration{time.Second, time.Second}},
 		{"ignored", retry.HintIgnore{}, retry.ErrMaxAttempts, []time.Duration{0, 0}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -266,7 +266,7 @@ func TestHints(t *testing.T) {
 		{"none", "", nil, 500 * ms}, // the standard rule's first delay after throttling is below 1 s
 		{"below the delay", "Retry-After-Ms: 1", nil, 500 * ms},
 		{"up to a tenth later", "Retry-After: 2", nil, 2100 * ms}, // Rand is 0.5
-		{"custom rule", "Retry-After: 2", retry.HintAtLeast{}, 2000 * ms},
+		{"custom rule", "Retry-After: 2", retry.HintAtLeast{Exact: true}, 2000 * ms},
 		{"the window of AWS", "X-Amz-Retry-After: 9000", retry.HintWindow{}, 5500 * ms},
 		{"ignored", "Retry-After: 2", retry.HintIgnore{}, 500 * ms},
 		{"a date by the server's clock", "Retry-After: Mon, 02 Nov 2026 12:00:07 GMT", nil, 7350 * ms},

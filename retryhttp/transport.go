@@ -243,7 +243,8 @@ func (t *Transport) policyFor(req *http.Request, to *host) (retry.Policy, bool) 
 		p.MaxAttempts = 1
 	}
 	if p.Hint == nil {
-		p.Hint = defaultHint{p.Rand}
+		// A caller of an http.Client does not expect to wait for an hour, and can read the header.
+		p.Hint = retry.HintOrGiveUp{Max: time.Minute}
 	}
 	//lint:ignore SA1019 programs still use it, and so does the Timeout of an http.Client
 	if canceled := req.Cancel; canceled != nil {

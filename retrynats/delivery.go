@@ -134,7 +134,7 @@ func (d *delivery) fail() {
 	wait, reason := time.Duration(0), retry.ErrMaxAttempts
 	switch {
 	case d.tooMany():
-	case d.failure.Reason == retry.ErrPermanent:
+	case d.failure.Reason == retry.ErrPermanent && !d.Policy.Classify(err).GaveUp: // a loop inside fn that gave up can begin again
 		reason = retry.ErrPermanent
 	default:
 		wait, reason = adapt.DelayFor(d.Policy, d.id(), d.number, err)

@@ -47,14 +47,15 @@ func TestOutcome(t *testing.T) {
 		"permanent":        {doubling, 1, retry.Permanent(errOp), "term gave up after 1 attempt (permanent failure): boom"},
 		"unrepeatable":     {doubling, 1, retry.Unrepeatable(errOp), "term gave up after 1 attempt (not safe to repeat): boom"},
 		"lines":            {doubling, 1, retry.Permanent(errors.New("a\nb")), "term gave up after 1 attempt (permanent failure): a; b"},
-		"hint":             {doubling, 1, retry.After(errOp, time.Minute), "nak 1m0s"},
+		"hint":             {with(func(p *retry.Policy) { p.Hint = retry.HintAtLeast{Exact: true} }), 1, retry.After(errOp, time.Minute), "nak 1m0s"},
 		"hint refused":     {with(func(p *retry.Policy) { p.Hint = retry.HintOrGiveUp{Max: time.Second} }), 1, retry.After(errOp, time.Minute), "term gave up after 1 attempt (server asks for too long a wait, next wait 1m0s): boom"},
 		"throttled": {with(func(p *retry.Policy) {
 			p.Backoff = retry.WhenThrottled{Throttled: retry.Constant(time.Hour), Else: retry.NoDelay{}}
 		}), 1, retry.Throttled(errOp), "nak 1h0m0s"},
 		"elapsed":             {with(func(p *retry.Policy) { p.MaxElapsed = 5 * time.Second }), 3, errOp, "term gave up after 3 attempts (time limit of the policy, next wait 4s): boom"},
 		"progress":            {doubling, 4, retry.Progress(errOp), "nak 1s"},
-		"inner give-up":       {doubling, 1, inner, "term gave up after 1 attempt (permanent failure): gave up after 1 attempt (all attempts used): boom"},
+		"inner give-up":       {doubling, 1, inner, "nak 1s"},
+		"inner, permanent":    {doubling, 1, &retry.Error{Err: retry.Permanent(errOp), Reason: retry.ErrMaxAttempts, Attempts: 3}, "term gave up after 1 attempt (permanent failure): gave up after 3 attempts (all attempts used): boom"},
 		"inner, retried":      {doubling, 1, retry.Transient(inner), "nak 1s"},
 		"own classification":  {with(func(p *retry.Policy) { p.Classifier = retry.OnlyIf(func(error) bool { return false }) }), 1, errOp, "term gave up after 1 attempt (permanent failure): boom"},
 		"canceled itself":     {doubling, 1, context.Canceled, "term gave up after 1 attempt (permanent failure): context canceled"},

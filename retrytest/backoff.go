@@ -43,7 +43,7 @@ var backoffChecks = []struct {
 	},
 	{
 		"not negative",
-		"A negative delay results from an overflow, or is meant as a special value. Do treats it as 0, and so retries in a hot loop.",
+		"A negative delay ends the call: Do makes no further retry. Most result from an overflow. A rule that ends calls on purpose fails this check.",
 		func(b retry.Backoff) error {
 			return forAll(b, arguments(), func(c argument, d time.Duration) error {
 				if d < 0 {

@@ -50,11 +50,11 @@ func Rows() []Row {
 		{"schedule, 2 seconds", retry.Policy{Backoff: list, MaxElapsed: 2 * s}, 0, 3, 2},
 		{"schedule, 5 attempts", retry.Policy{Backoff: list, MaxAttempts: 5}, 0, 5, 5},
 		{"schedule in a rule", retry.Policy{Backoff: retry.Capped{Of: list, Cap: s}}, 0, 3, 3},
-		{"schedule in a rule, 10.5 seconds", retry.Policy{Backoff: retry.Capped{Of: list, Cap: s}, MaxElapsed: 10*s + 500*ms}, 0, unlimited, 11},
+		{"schedule in a rule, 10.5 seconds", retry.Policy{Backoff: retry.Capped{Of: list, Cap: s}, MaxElapsed: 10*s + 500*ms}, 0, 3, 3},
 
 		{"no delay", retry.Policy{Backoff: retry.NoDelay{}}, 0, 3, 3},
-		{"no delay, a minute", retry.Policy{Backoff: retry.NoDelay{}, MaxElapsed: minute}, 0, unlimited, 3},
-		{"constant 0, a minute", retry.Policy{Backoff: retry.Constant(0), MaxElapsed: minute}, 0, unlimited, 3},
+		{"no delay, a minute", retry.Policy{Backoff: retry.NoDelay{}, MaxElapsed: minute}, 0, 3, 3},
+		{"constant 0, a minute", retry.Policy{Backoff: retry.Constant(0), MaxElapsed: minute}, 0, 3, 3},
 		{"no delay, a minute, 50 attempts", retry.Policy{Backoff: retry.NoDelay{}, MaxElapsed: minute, MaxAttempts: 50}, 0, 50, 50},
 		{"hints that end waits, a minute", retry.Policy{Hint: noWait{}, MaxElapsed: minute}, s, unlimited, 3},
 

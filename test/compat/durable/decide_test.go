@@ -22,7 +22,7 @@ import (
 var (
 	errOp = errors.New("the warehouse does not respond")
 
-	doubling = retry.Policy{Backoff: retry.Exponential{Base: time.Second}, MaxAttempts: 4}
+	doubling = retry.Policy{Backoff: retry.Exponential{Base: time.Second}, MaxAttempts: 4, Hint: retry.HintAtLeast{Exact: true}}
 	jittered = retry.Policy{Backoff: retry.DecorrelatedJitter{Base: time.Second, Cap: time.Hour}, MaxAttempts: 10}
 )
 

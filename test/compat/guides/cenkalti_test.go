@@ -91,7 +91,8 @@ var cenkaltiRows = []row{{
 	},
 	after: func(ctx context.Context, op operation) error { return unchanged(ctx, mark(op, retry.Permanent)) },
 }, {
-	what: "an error with a wait",
+	what:    "an error with a wait",
+	differs: "the wait is up to a tenth longer",
 	before: func(ctx context.Context, op operation) error {
 		return cenkaltiSecondly(ctx, mark(op, func(err error) error { return backoff.RetryAfter(3*sec, err) }))
 	},
