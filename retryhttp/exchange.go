@@ -182,10 +182,10 @@ func (x *exchange) send() (*http.Response, error) {
 	if x.pool == nil {
 		return x.transport.base().RoundTrip(&x.request)
 	}
-	conn, err := x.pool.get(x, x.direct, x.request.URL.Scheme, x.host.String())
+	conn, own, err := x.pool.get(x, x.direct, x.request.URL.Scheme, x.host.String())
 	switch {
 	case err == nil:
-		return x.pool.roundTrip(conn, &x.request)
+		return x.pool.roundTrip(conn, own, &x.request)
 	case meaningOf(err) != noPool:
 		x.saw(asking, nil)
 		return nil, err
@@ -293,6 +293,7 @@ var messages = [...]struct {
 	{notSent, "http2: client conn not usable", ""},
 	{notSent, "http2: client conn could not be established", ""},
 	{notSent, "http2: no cached connection was available", ""},
+	{notSent, "ClientConn closed", ""}, // before it took the request
 	{notSent, noRewind, ""},
 	{notSent, "http3: conn unusable: ", ""},
 	{refused, "stream error: stream ID ", "; REFUSED_STREAM"},

@@ -1,7 +1,6 @@
 package retryhttp
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -9,25 +8,18 @@ import (
 	"sync"
 )
 
-// A pool has connections of an http.Transport to one host, beside those that the
+// A pool has HTTP/2 connections of an http.Transport to one host, beside those that the
 // http.Transport manages itself. Over one of them, net/http sends a request once, and
 // returns the reason why it failed.
+//
+// A connection that turns out to speak HTTP/1 serves the request that opened it, and is closed:
+// over HTTP/1, net/http resends only few requests, and manages its connections itself.
 type pool struct {
-	mu    sync.Mutex
-	conns []pooled
-	next  *opening
-}
-
-type pooled struct {
-	*http.ClientConn
-	single bool // it carries one request at a time, as with HTTP/1
-}
-
-// opening is a connection that is being opened. Other requests wait for it, too.
-type opening struct {
-	pooled
-	err  error
-	done chan struct{} // closed when pooled or err is set
+	mu      sync.Mutex
+	conns   []*http.ClientConn
+	dialing int           // connections that are being opened
+	added   chan struct{} // closed when conns gets another; nil: nobody waits for that
+	dialer  *http.Transport
 }
 
 // poolFor returns the pool for a request, or nil if only an http.Transport knows how to
@@ -45,88 +37,140 @@ func (h *host) poolFor(req *http.Request) *pool {
 	return nil
 }
 
-// isFree reports whether the connection can take a request, for which it reserves a single
-// one. Others are not reserved: a request that waits for its reserved stream would block
-// those that have reserved the rest (Go 1.26).
-func (c pooled) isFree() bool {
-	if c.single {
-		return c.Reserve() == nil
-	}
-	return c.Available() > 0
-}
-
-// get returns a connection for a request, or the error of opening one.
-func (p *pool) get(ctx context.Context, t *http.Transport, scheme, address string) (pooled, error) {
+// get returns a connection for a request, or the error of opening one. Each request that finds
+// none opens one and takes the first that is there, its own or another's, as net/http does: a
+// connection that hangs while it is opened delays nobody else. own means that the connection
+// serves this request alone.
+func (p *pool) get(ctx context.Context, t *http.Transport, scheme, address string) (conn *http.ClientConn, own bool, err error) {
+	left := make(chan struct{})
+	defer close(left)
+	var opened chan opening
 	for {
-		p.mu.Lock()
-		free, most := 0, cmp.Or(t.MaxIdleConnsPerHost, http.DefaultMaxIdleConnsPerHost)
-		p.conns = slices.DeleteFunc(p.conns, func(c pooled) bool {
-			if c.single && c.Available() > 0 {
-				if free++; free > most {
-					go retire(c.ClientConn)
-					return true
-				}
-			}
-			return c.Err() != nil
-		})
-		i := slices.IndexFunc(p.conns, pooled.isFree)
-		if i < 0 && t.MaxConnsPerHost > 0 {
-			i = len(p.conns) - 1 // its RoundTrip waits
+		conn, added := p.usable(t, opened == nil)
+		if conn != nil {
+			return conn, false, nil
 		}
-		if i >= 0 {
-			defer p.mu.Unlock()
-			return p.conns[i], nil
+		if opened == nil && added == nil {
+			opened = make(chan opening)
+			go p.open(context.WithoutCancel(ctx), scheme, address, opened, left)
+			added = p.wait()
 		}
-		o, own := p.next, p.next == nil
-		if own {
-			o = &opening{done: make(chan struct{})}
-			p.next = o
-			go p.open(context.WithoutCancel(ctx), o, t, scheme, address)
-		}
-		p.mu.Unlock()
 		select {
-		case <-o.done:
-			if own || o.err != nil {
-				return o.pooled, o.err
-			}
+		case o := <-opened:
+			return o.conn, o.single, o.err
+		case <-added:
 		case <-ctx.Done():
-			if own {
-				go o.abandon()
-			}
-			return pooled{}, ctx.Err()
+			return nil, false, ctx.Err()
 		}
 	}
 }
 
-func (p *pool) open(ctx context.Context, o *opening, t *http.Transport, scheme, address string) {
-	o.ClientConn, o.err = t.NewClientConn(ctx, scheme, address)
+// isUsable reports whether a connection can take a request. It does not reserve a stream: a
+// request that waits for its reserved stream would block those that have reserved the rest
+// (Go 1.26).
+func isUsable(c *http.ClientConn) bool { return c.Err() == nil && c.Available() > 0 }
+
+// usable returns a connection that can take a request. If there is none, and the caller has to
+// wait for that of another request, it returns a channel that is closed when there is a new one.
+// Otherwise the caller must call open, if it has not done that, and both results are nil.
+func (p *pool) usable(t *http.Transport, mayOpen bool) (*http.ClientConn, chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.next = nil; o.err == nil {
-		if o.single = o.Available() == 1; o.single {
-			_ = o.Reserve() // for the request that opens it
-		}
-		p.conns = append(p.conns, o.pooled)
+	p.conns = slices.DeleteFunc(p.conns, func(c *http.ClientConn) bool { return c.Err() != nil })
+	i := slices.IndexFunc(p.conns, isUsable)
+	if i >= 0 {
+		return p.conns[i], nil
 	}
-	close(o.done)
+	if t.MaxConnsPerHost > 0 && len(p.conns) >= t.MaxConnsPerHost {
+		return p.conns[len(p.conns)-1], nil // its RoundTrip waits
+	}
+	if !mayOpen || t.MaxConnsPerHost > 0 && len(p.conns)+p.dialing >= t.MaxConnsPerHost {
+		return nil, p.waitLocked()
+	}
+	p.dialing++
+	if p.dialer == nil {
+		p.dialer = dialerOf(t)
+	}
+	return nil, nil
 }
 
-// abandon leaves the connection to other requests.
-func (o *opening) abandon() {
-	if <-o.done; o.err == nil {
-		o.Release()
+// dialerOf returns t, or a copy of it without MaxConnsPerHost: when a connection that
+// NewClientConn made speaks HTTP/1 and ends, net/http counts it down although it has never
+// counted it up, and panics (Go 1.26 and 1.27).
+func dialerOf(t *http.Transport) *http.Transport {
+	if t.MaxConnsPerHost <= 0 {
+		return t
 	}
+	t = t.Clone()
+	t.MaxConnsPerHost = 0
+	return t
+}
+
+// opening is a connection that was opened, or the error.
+type opening struct {
+	conn   *http.ClientConn
+	single bool // it carries one request at a time, as with HTTP/1
+	err    error
+}
+
+// open opens a connection. If the request that asked for it has left, the connection stays for
+// others if it can be shared.
+func (p *pool) open(ctx context.Context, scheme, address string, result chan<- opening, left <-chan struct{}) {
+	p.mu.Lock()
+	dialer := p.dialer
+	p.mu.Unlock()
+	var o opening
+	o.conn, o.err = dialer.NewClientConn(ctx, scheme, address)
+	o.single = o.err == nil && o.conn.Available() == 1
+	p.mu.Lock()
+	p.dialing--
+	if o.err == nil && !o.single {
+		i := slices.IndexFunc(p.conns, isUsable)
+		if i < 0 {
+			p.conns = append(p.conns, o.conn)
+		} else { // another one was faster
+			go o.conn.Close()
+			o.conn = p.conns[i]
+		}
+	}
+	if p.added != nil { // also after a failure: another request may open one now
+		close(p.added)
+		p.added = nil
+	}
+	p.mu.Unlock()
+	select {
+	case result <- o:
+	case <-left:
+		if o.single {
+			_ = o.conn.Close()
+		}
+	}
+}
+
+// wait returns a channel that is closed when an opening ends.
+func (p *pool) wait() chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.waitLocked()
+}
+
+func (p *pool) waitLocked() chan struct{} {
+	if p.added == nil {
+		p.added = make(chan struct{})
+	}
+	return p.added
 }
 
 // roundTrip sends req over a connection, which it retires if that accepts no more requests,
-// or if an http.Transport sends such requests as well.
-func (p *pool) roundTrip(c pooled, req *http.Request) (*http.Response, error) {
+// or if it is the request's own.
+func (p *pool) roundTrip(c *http.ClientConn, own bool, req *http.Request) (*http.Response, error) {
 	resp, err := c.RoundTrip(req)
-	if m := meaningOf(err); m == notSent || m == notTaken || resp != nil && resp.ProtoMajor == 1 && !isReplayable(req) {
+	m := meaningOf(err)
+	if own || m == notSent || m == notTaken {
 		p.mu.Lock()
-		p.conns = slices.DeleteFunc(p.conns, func(other pooled) bool { return other == c })
+		p.conns = slices.DeleteFunc(p.conns, func(other *http.ClientConn) bool { return other == c })
 		p.mu.Unlock()
-		retire(c.ClientConn)
+		retire(c)
 	}
 	return resp, err
 }
@@ -147,6 +191,6 @@ func (p *pool) eachConn(f func(*http.ClientConn)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, c := range p.conns {
-		f(c.ClientConn)
+		f(c)
 	}
 }

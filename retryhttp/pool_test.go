@@ -179,7 +179,7 @@ func TestSentAsGivenOverHTTP1(t *testing.T) {
 	})
 }
 
-// TestPoolConnections: how many connections POSTs without a body use, sent eight at a time.
+// TestPoolConnections: how many connections stay after POSTs without a body, sent eight at a time.
 func TestPoolConnections(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -192,13 +192,17 @@ func TestPoolConnections(t *testing.T) {
 		{"one stream each, MaxConnsPerHost", 1, 1, 1, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var opened atomic.Int64
+			var open atomic.Int64
 			server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(time.Millisecond) }))
 			server.EnableHTTP2 = true
 			server.Config.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: tt.streams}
+			server.Config.ErrorLog = log.New(io.Discard, "", 0)
 			server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
-				if s == http.StateNew {
-					opened.Add(1)
+				switch s {
+				case http.StateNew:
+					open.Add(1)
+				case http.StateClosed:
+					open.Add(-1)
 				}
 			}
 			server.StartTLS()
@@ -226,8 +230,7 @@ func TestPoolConnections(t *testing.T) {
 			}
 			senders.Wait()
 			assert.LessOrEqual(t, early.Load(), int64(8), "only a first burst comes before the settings")
-			assert.GreaterOrEqual(t, opened.Load(), tt.min)
-			assert.LessOrEqual(t, opened.Load(), tt.max)
+			eventually(t, "so many connections stay", func() bool { return tt.min <= open.Load() && open.Load() <= tt.max })
 		})
 	}
 }
@@ -261,34 +264,103 @@ func TestPoolHTTP1(t *testing.T) {
 	})
 }
 
-// TestPoolIdleConnections: MaxIdleConnsPerHost applies to connections that carry one request at
-// a time, as soon as there is another request.
-func TestPoolIdleConnections(t *testing.T) {
-	for most, want := range map[int]int{0: http.DefaultMaxIdleConnsPerHost, 5: 5} {
-		const many = 20
-		var arrived sync.WaitGroup
-		arrived.Add(many)
-		s := newServer(t, http1, func(x *exchange) {
-			arrived.Done()
-			arrived.Wait()
-			ok(x)
-		})
-		s.base.MaxIdleConnsPerHost = most
-		transport := s.transport()
-		transport.MayRepeat = func(*http.Request) bool { return false }
+// TestPoolKeepsNoHTTP1: over HTTP/1, a request that net/http must not resend has a connection
+// of its own, which is closed afterwards, also if the http.Transport limits connections: there,
+// net/http panics when such a connection ends (Go 1.26 and 1.27).
+func TestPoolKeepsNoHTTP1(t *testing.T) {
+	for _, most := range []int{0, 5, 100} {
+		for _, method := range []string{"GET", "POST"} {
+			const many = 20
+			s := newServer(t, http1, ok)
+			secured := httptest.NewUnstartedServer(s.Config.Handler)
+			var open atomic.Int64
+			secured.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+				switch state {
+				case http.StateNew:
+					open.Add(1)
+				case http.StateClosed:
+					open.Add(-1)
+				}
+			}
+			secured.StartTLS()
+			t.Cleanup(secured.Close)
+			base := secured.Client().Transport.(*http.Transport)
+			base.MaxConnsPerHost = most
+			transport := &retryhttp.Transport{Base: base, Policy: quick(), MayRepeat: func(*http.Request) bool { return false }}
+			var senders sync.WaitGroup
+			for range many {
+				senders.Go(func() {
+					req := request(t, method, "")
+					req.URL = parse(t, secured.URL)
+					resp, err := transport.RoundTrip(req)
+					if assert.NoError(t, err) {
+						assert.Equal(t, 1, resp.ProtoMajor)
+						_, err = io.Copy(io.Discard, resp.Body)
+						assert.NoError(t, err)
+						assert.NoError(t, resp.Body.Close())
+					}
+				})
+			}
+			senders.Wait()
+			secured.CloseClientConnections()
+			eventually(t, "connections are closed", func() bool { return open.Load() == 0 })
+			_, executed := s.seen()
+			assert.Len(t, executed, many)
+		}
+	}
+}
+
+// TestPoolDialsAtOnce: a connection that hangs while it is opened, in its handshake or at a
+// proxy, delays only the request that opened it, and requests open theirs at the same time.
+func TestPoolDialsAtOnce(t *testing.T) {
+	for _, http2 := range []bool{false, true} {
+		server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		server.EnableHTTP2 = http2
+		server.Config.ErrorLog = log.New(io.Discard, "", 0)
+		server.StartTLS()
+		t.Cleanup(server.Close)
+		base := server.Client().Transport.(*http.Transport)
+		const many = 8
+		var dials, arrived atomic.Int64
+		together := make(chan struct{})
+		base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+			if dials.Add(1) == 1 {
+				<-ctx.Done() // net/http gives up the dial of a request that has left only in the end
+				return nil, ctx.Err()
+			}
+			if arrived.Add(1) == many {
+				close(together)
+			}
+			<-together
+			return new(net.Dialer).DialContext(ctx, network, address)
+		}
+		transport := &retryhttp.Transport{Base: base, Policy: retry.Policy{MaxAttempts: 1}}
+		t.Cleanup(transport.CloseIdleConnections)
+		post := func(ctx context.Context) error {
+			req, err := http.NewRequestWithContext(ctx, "POST", server.URL, nil)
+			require.NoError(t, err)
+			resp, err := transport.RoundTrip(req)
+			if err != nil {
+				return err
+			}
+			return resp.Body.Close()
+		}
+		hung, cancel := context.WithCancel(t.Context())
+		first := make(chan error, 1)
+		go func() { first <- post(hung) }()
+		eventually(t, "the first dial hangs", func() bool { return dials.Load() == 1 })
 		var senders sync.WaitGroup
 		for range many {
-			senders.Go(func() { s.get(t, transport) })
+			senders.Go(func() { assert.NoError(t, post(t.Context())) })
 		}
 		senders.Wait()
-		assert.Len(t, s.connections(), many)
-		s.mu.Lock()
-		s.script = []step{ok}
-		s.mu.Unlock()
-		s.get(t, transport)
-		eventually(t, "connections are open", func() bool { return len(s.connections()) == want })
-		s.get(t, transport)
-		assert.EqualValues(t, many, s.opened.Load())
+		if http2 {
+			assert.NoError(t, <-first, "it takes the connection of another request")
+		}
+		cancel()
+		if !http2 {
+			assert.ErrorIs(t, <-first, context.Canceled)
+		}
 	}
 }
 
@@ -392,13 +464,13 @@ func TestPoolThroughProxy(t *testing.T) {
 		}
 		defer target.Close()
 		w.WriteHeader(http.StatusOK)
-		client, _, err := http.NewResponseController(w).Hijack()
+		client, buffered, err := http.NewResponseController(w).Hijack()
 		if !assert.NoError(t, err) {
 			return
 		}
 		defer client.Close()
 		go func() {
-			_, _ = io.Copy(target, client)
+			_, _ = io.Copy(target, buffered) // which may have the start of the handshake
 			_ = target.Close()
 		}()
 		_, _ = io.Copy(client, target)
