@@ -24,9 +24,9 @@ type Transport struct {
 	//
 	// If Base is an http.Transport, a request without a body that net/http must not resend,
 	// such as a POST over HTTP/2, leaves over a connection that the Transport opens with
-	// NewClientConn, so an httptrace sees neither GetConn nor GotConn. MaxConnsPerHost
-	// and MaxIdleConnsPerHost apply to these connections separately, and
-	// CloseIdleConnections of Base does not close them. If Base is of another type, an
+	// NewClientConn, so an httptrace sees neither GetConn nor GotConn. These connections
+	// end after IdleConnTimeout. MaxConnsPerHost applies to them separately, MaxIdleConns does
+	// not count them, and CloseIdleConnections of Base does not close them. If Base is of another type, an
 	// attempt costs a few more allocations, and such a request fails with
 	// retry.ErrUnrepeatable if a server refuses it with a GOAWAY.
 	Base http.RoundTripper
@@ -153,14 +153,41 @@ type Transport struct {
 	checked sync.Once
 	invalid error // what Policy.Validate reports
 
+	copied, pinging *http.Transport // http.DefaultTransport, and its copy, of NewClient
+
 	hosts PerHost  // what is known about each host, and its Budget if there is no other
 	outer sync.Map // kinds of clients passed to OnOuterRetry
 }
 
 // NewClient returns a client that sends through a [Transport] with policy p. Make it once
 // and share it, because the budgets of the hosts belong to it.
+//
+// Unless a program replaces [http.DefaultTransport], the client sends through a copy of it
+// that looks after its HTTP/2 connections: after ten seconds without a sign of life, it sends a
+// ping, and five seconds later it gives the connection up. Without that, each retry after an
+// AttemptTimeout would use the same dead connection again. For a Base of your own, set
+// [http.Transport.HTTP2].
 func NewClient(p retry.Policy) *http.Client {
-	return &http.Client{Transport: &Transport{Policy: p}}
+	t := &Transport{Policy: p}
+	if base, ok := http.DefaultTransport.(*http.Transport); ok {
+		t.copied, t.pinging = base, pinging(base)
+	}
+	return &http.Client{Transport: t}
+}
+
+// pinging returns a copy of t that finds dead HTTP/2 connections.
+func pinging(t *http.Transport) *http.Transport {
+	t = t.Clone()
+	var config http.HTTP2Config
+	if t.HTTP2 != nil {
+		config = *t.HTTP2
+	}
+	if config.SendPingTimeout == 0 {
+		config.SendPingTimeout = 10 * time.Second
+		config.PingTimeout = 5 * time.Second
+	}
+	t.HTTP2 = &config
+	return t
 }
 
 // RoundTrip sends req, more than once if necessary, and returns the last response of
@@ -223,10 +250,13 @@ func (t *Transport) CloseIdleConnections() {
 }
 
 func (t *Transport) base() http.RoundTripper {
-	if t.Base == nil {
-		return http.DefaultTransport
+	if t.Base != nil {
+		return t.Base
 	}
-	return t.Base
+	if base, ok := http.DefaultTransport.(*http.Transport); ok && base == t.copied {
+		return t.pinging
+	}
+	return http.DefaultTransport
 }
 
 // policyFor returns the policy for a request, adapted to HTTP, or false for a request

@@ -2,10 +2,14 @@ package retryhttp_test
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +19,7 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
+	"github.com/gobackoff/retry/internal/memnet"
 	"github.com/gobackoff/retry/retryhttp"
 )
 
@@ -215,4 +220,98 @@ func TestInvalidPolicy(t *testing.T) {
 	_, err = (&retryhttp.Transport{Base: base, Policy: retry.Policy{Backoff: retry.FullJitter{Base: 5}}}).RoundTrip(request(t, "GET", ""))
 	assert.ErrorContains(t, err, "is its unit missing?")
 	assert.Zero(t, sent)
+}
+
+// silentConn is a connection whose other end has gone without a word.
+type silentConn struct {
+	net.Conn
+	dead   *atomic.Bool
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (c *silentConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if !c.dead.Load() {
+		return n, err
+	}
+	<-c.closed
+	return 0, net.ErrClosed
+}
+
+func (c *silentConn) Write(p []byte) (int, error) {
+	if c.dead.Load() {
+		return len(p), nil
+	}
+	return c.Conn.Write(p)
+}
+
+func (c *silentConn) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return c.Conn.Close()
+}
+
+// TestDeadConnection: the requests of a client leave a dead HTTP/2 connection, also one of the
+// Transport's own.
+func TestDeadConnection(t *testing.T) {
+	for _, method := range []string{"GET", "POST"} {
+		t.Run(method, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				network := memnet.New()
+				server := &httptest.Server{Listener: network, Config: &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}, EnableHTTP2: true}
+				server.StartTLS()
+				defer server.Close()
+				base := server.Client().Transport.(*http.Transport)
+				var dead atomic.Bool
+				dials := 0
+				base.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+					conn, err := network.Dial(ctx, "", "")
+					dials++
+					if dials > 1 {
+						return conn, err
+					}
+					return &silentConn{Conn: conn, dead: &dead, closed: make(chan struct{})}, err
+				}
+				before := http.DefaultTransport
+				http.DefaultTransport = base
+				defer func() { http.DefaultTransport = before }()
+				client := retryhttp.NewClient(retry.Policy{AttemptTimeout: 4 * time.Second, MaxAttempts: 10, Backoff: retry.NoDelay{}})
+				defer client.CloseIdleConnections()
+				send := func() error {
+					req, err := http.NewRequestWithContext(t.Context(), method, "https://example.com/", nil)
+					require.NoError(t, err)
+					resp, err := client.Do(req)
+					if err != nil {
+						return err
+					}
+					assert.Equal(t, 2, resp.ProtoMajor)
+					return resp.Body.Close()
+				}
+				require.NoError(t, send())
+				dead.Store(true)
+				start := time.Now()
+				for send() != nil && time.Since(start) < time.Hour { // a POST is not repeated
+				}
+				assert.LessOrEqual(t, time.Since(start), 20*time.Second)
+				assert.Equal(t, 2, dials)
+			})
+		})
+	}
+}
+
+// TestReplacedDefaultTransport: a client uses what a program, or a test, puts in the place of
+// http.DefaultTransport.
+func TestReplacedDefaultTransport(t *testing.T) {
+	client := retryhttp.NewClient(retry.Policy{})
+	before := http.DefaultTransport
+	defer func() { http.DefaultTransport = before }()
+	called := false
+	http.DefaultTransport = roundTripper(func(req *http.Request) (*http.Response, error) {
+		called = true
+		return &http.Response{StatusCode: 200, Body: http.NoBody, Request: req}, nil
+	})
+	resp, err := client.Get("http://example.com/")
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.True(t, called)
 }
