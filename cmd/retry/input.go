@@ -20,7 +20,7 @@ type input struct {
 	seek   bool       // file is regular
 	offset int64      // initial position
 	replay bool       // file is a pipe or socket
-	watch  *readWatch // of a pipe that is not replayed, or nil
+	watch  *pipeWatch // of a pipe that is not replayed, or nil
 	blind  bool       // watch is nil because reads from the pipe cannot be seen
 
 	mu      sync.Mutex
@@ -89,7 +89,7 @@ func (in *input) close() {
 func (in *input) unrepeatable() string {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.watch.read() {
+	if in.watch.happened() {
 		return "it has read piped input; see --stdin replay"
 	}
 	if in.lost == nil {

@@ -12,6 +12,42 @@ import (
 	"time"
 )
 
+// written notices that an attempt writes to standard output, if that is a file or a pipe: its
+// reader gets the output of each attempt, one after the other.
+type written struct {
+	file  *os.File // regular; nil: not
+	at    int64    // size of file at the last look
+	watch *pipeWatch
+}
+
+func newWritten(stdout *os.File) *written {
+	w := &written{}
+	info, err := stdout.Stat()
+	switch {
+	case err != nil:
+	case info.Mode().IsRegular():
+		w.file = stdout
+		w.more()
+	case info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0:
+		w.watch = watchWrites()
+	}
+	return w
+}
+
+// more reports whether there is more output than at the last call.
+func (w *written) more() bool {
+	if w.file == nil {
+		return w.watch.happened()
+	}
+	info, err := w.file.Stat()
+	if err != nil {
+		return false
+	}
+	before := w.at
+	w.at = info.Size()
+	return w.at > before
+}
+
 // tailSize is the number of bytes at the end of a stream that are searched.
 const tailSize = 64 << 10
 

@@ -25,12 +25,13 @@ type session struct {
 	input     *input
 	report    *report
 
-	number int            // number of the current or latest attempt
-	streak int            // successes in a row
-	output *streams       // output of that attempt
-	last   *outcome       // outcome of the latest finished attempt, or nil
-	ended  syscall.Signal // the signal that ends retry; 0: none
-	alone  bool           // the signal came after the command had ended
+	number  int      // number of the current or latest attempt
+	streak  int      // successes in a row
+	output  *streams // output of that attempt
+	written *written
+	last    *outcome       // outcome of the latest finished attempt, or nil
+	ended   syscall.Signal // the signal that ends retry; 0: none
+	alone   bool           // the signal came after the command had ended
 }
 
 func run(c *config) int {
@@ -48,6 +49,7 @@ func run(c *config) int {
 	if s.input, err = newInput(os.Stdin, c.stdin, c.policy.Attempts()); err != nil {
 		return fail(err)
 	}
+	s.written = newWritten(os.Stdout)
 	policy := c.policy
 	if s.targets != nil {
 		policy = forTargets(policy)
@@ -192,8 +194,11 @@ func (s *session) count(o *outcome, met bool) {
 
 // discard ends the output of an attempt that has failed.
 func (s *session) discard() {
+	_, chosen := s.given["output"]
 	switch {
 	case s.output == nil:
+	case s.outputMode == "pass" && !chosen && s.written.more():
+		s.report.warn("the output of the failed run stays in front of that of the next; --output success writes only that of a successful run")
 	case s.outputMode == "success":
 		s.output.stdoutTo = os.Stderr
 		_ = s.output.flush()

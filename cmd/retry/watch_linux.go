@@ -1,25 +1,35 @@
 package main
 
-import "golang.org/x/sys/unix"
+import (
+	"fmt"
 
-// A readWatch notices that a process reads from a pipe.
-type readWatch struct{ fd int }
+	"golang.org/x/sys/unix"
+)
+
+// A pipeWatch notices that a process reads from, or writes to, a pipe.
+type pipeWatch struct{ fd int }
 
 // watchReads returns nil if the kernel does not report reads from standard input.
-func watchReads() *readWatch {
+func watchReads() *pipeWatch { return watchPipe(0, unix.IN_ACCESS) }
+
+// watchWrites returns nil if the kernel does not report writes to standard output.
+func watchWrites() *pipeWatch { return watchPipe(1, unix.IN_MODIFY) }
+
+func watchPipe(file int, event uint32) *pipeWatch {
 	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
 	if err != nil {
 		return nil
 	}
-	if _, err := unix.InotifyAddWatch(fd, "/proc/self/fd/0", unix.IN_ACCESS); err != nil {
+	_, err = unix.InotifyAddWatch(fd, fmt.Sprintf("/proc/self/fd/%d", file), event)
+	if err != nil {
 		unix.Close(fd)
 		return nil
 	}
-	return &readWatch{fd}
+	return &pipeWatch{fd}
 }
 
-// read reports whether there was a read since the last call.
-func (w *readWatch) read() bool {
+// happened reports whether the event has happened since the last call.
+func (w *pipeWatch) happened() bool {
 	if w == nil {
 		return false
 	}

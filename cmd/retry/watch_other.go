@@ -2,9 +2,11 @@
 
 package main
 
-// Type readWatch is empty: only Linux reports reads from a pipe.
-type readWatch struct{}
+// Type pipeWatch is empty: only Linux reports what happens to a pipe.
+type pipeWatch struct{}
 
-func watchReads() *readWatch { return nil }
+func watchReads() *pipeWatch { return nil }
 
-func (*readWatch) read() bool { return false }
+func watchWrites() *pipeWatch { return nil }
+
+func (*pipeWatch) happened() bool { return false }
