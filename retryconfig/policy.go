@@ -21,7 +21,21 @@ import (
 // preset's. A mapping changes only what it names: without a rule, its keys apply to the
 // present Backoff, and a preset keeps time limits. An error matches [retry.ErrInvalid] and
 // changes nothing.
-type Policy struct{ retry.Policy }
+//
+// [encoding/json], gopkg.in/yaml.v3, github.com/goccy/go-yaml and github.com/BurntSushi/toml read
+// both forms by themselves, and whatever reads an [encoding.TextUnmarshaler] reads a text. For
+// viper, koanf and mapstructure, see [DecodeHook].
+type Policy struct {
+	retry.Policy `toml:"-"` // which other libraries for TOML would fill by the names of its fields
+
+	// Rest makes a mistake visible: mapstructure before version 2.5 puts keys here that it
+	// would otherwise ignore, and fails, because there is no value that it could set. Do not
+	// use it.
+	Rest map[string]needsDecodeHook `mapstructure:",remain" koanf:",remain" json:"-" yaml:"-" toml:"-"`
+}
+
+// needsDecodeHook has no value that a decoder can make. Its name is part of mapstructure's error.
+type needsDecodeHook func()
 
 // String returns the text form of the Policy, for logs. A part without a text form, such as
 // a Classifier, prints as its type or String() result, which cannot be parsed.
@@ -37,7 +51,12 @@ func (p Policy) MarshalText() ([]byte, error) {
 }
 
 // UnmarshalText reads a text, as from a flag or an environment variable.
+//
+// An empty text, such as that of an empty variable, changes nothing.
 func (p *Policy) UnmarshalText(text []byte) error {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil
+	}
 	parsed, err := Parse(string(text))
 	if err == nil {
 		keep(&parsed, &p.Policy)
@@ -106,8 +125,24 @@ func (p *Policy) UnmarshalYAML(unmarshal func(any) error) error {
 func (p *Policy) UnmarshalTOML(value any) error { return p.decode(value) }
 
 // UnmarshalMapstructure reads a text or a map, with github.com/go-viper/mapstructure/v2
-// since version 2.5, and so with viper and koanf.
+// since version 2.5. With earlier versions, use [DecodeHook].
 func (p *Policy) UnmarshalMapstructure(value any) error { return p.decode(value) }
+
+// DecodeHook makes github.com/go-viper/mapstructure/v2 read a [Policy] from a text or a map, and
+// so viper and koanf, whose current releases require a version before 2.5. Without it, they
+// read a text at most, and fail for a map. It leaves values of other types as they are, so it
+// can be composed with other hooks:
+//
+//	viper.Unmarshal(&config, viper.DecodeHook(mapstructure.ComposeDecodeHookFunc(
+//		mapstructure.StringToTimeDurationHookFunc(), retryconfig.DecodeHook)))
+func DecodeHook(from, to reflect.Value) (any, error) {
+	if !to.IsValid() || to.Type() != reflect.TypeFor[Policy]() {
+		return from.Interface(), nil
+	}
+	p := to.Interface().(Policy)
+	err := p.decode(from.Interface())
+	return p, err
+}
 
 // decode changes the Policy as a decoded value says.
 func (p *Policy) decode(value any) error {
@@ -116,6 +151,9 @@ func (p *Policy) decode(value any) error {
 		return nil
 	case string:
 		return p.UnmarshalText([]byte(v))
+	case Policy: // of DecodeHook
+		*p = v
+		return nil
 	case *Policy: // a hook of mapstructure has called UnmarshalText
 		keep(&v.Policy, &p.Policy)
 		*p = *v

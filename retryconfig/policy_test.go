@@ -37,7 +37,13 @@ func TestKeep(t *testing.T) {
 		retried = 0
 		assert.Equal(t, own, p.Classifier)
 	}
-	for _, text := range []string{"full base=1s", "attempts=2", "", "house"} {
+	for _, text := range []string{"", " \n"} {
+		p := filled
+		require.NoError(t, p.UnmarshalText([]byte(text)))
+		kept(t, p)
+		assert.Equal(t, filled.String(), p.String(), "an empty text changes nothing")
+	}
+	for _, text := range []string{"full base=1s", "attempts=2", "house"} {
 		t.Run(text, func(t *testing.T) {
 			p := filled
 			require.NoError(t, p.UnmarshalText([]byte(text)))

@@ -8,6 +8,8 @@ import (
 	"flag"
 	"io"
 	"log/slog"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -65,6 +67,14 @@ var (
 	jsonDecoder decoder = func(document string, c *config) error { return json.Unmarshal([]byte(document), c) }
 	tomlDecoder decoder = func(document string, c *config) error { _, err := toml.Decode(document, c); return err }
 )
+
+// TestFresh runs the tests of testdata/fresh, a module with the versions that a new program gets.
+func TestFresh(t *testing.T) {
+	tests := exec.Command("go", "test", "-count=1", "./...")
+	tests.Dir = filepath.Join("testdata", "fresh")
+	out, err := tests.CombinedOutput()
+	assert.NoError(t, err, string(out))
+}
 
 // TestForms: a policy's text form and its mapping form have the same meaning in every
 // library.
