@@ -151,7 +151,7 @@ func TestUncomparableErrors(t *testing.T) {
 		"recovers":   {retry.Policy{Budget: new(awspreset.TokenBudget)}, []error{bad, nil}, 2},
 		"throttling": {retry.Policy{Budget: new(retry.SharedBudget), MaxAttempts: 3, MaxElapsed: time.Hour}, []error{retry.Throttled(bad)}, 3},
 		"permanent":  {retry.Policy{Budget: new(retry.SharedBudget)}, []error{retry.Permanent(bad)}, 1},
-		"classifier": {retry.Policy{Classifier: retry.FirstOf(retry.DefaultClassifier{}, awspreset.Classifier{Preset: awspreset.JavaV1Legacy})}, []error{errors.Join(bad, bad)}, 1},
+		"classifier": {retry.Policy{Classifier: retry.FirstOf(retry.DefaultClassifier{}, awspreset.Classifier{Preset: awspreset.JavaV1})}, []error{errors.Join(bad, bad)}, 1},
 		"limiter":    {retry.Policy{Limiter: limiterFunc(func(context.Context) error { return bad })}, nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

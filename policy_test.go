@@ -199,7 +199,7 @@ func TestDelays(t *testing.T) {
 
 	// A call waits for the delays that Delays yields.
 	clock := &retrytest.Clock{}
-	p = awspreset.JavaV1Legacy.Policy("dynamodb")
+	p = awspreset.JavaV1.Policy("dynamodb")
 	p.Clock, p.Rand = clock, retrytest.Seeded(3)
 	_ = retry.Do(t.Context(), p, func(context.Context) error { return retry.Transient(errOp) })
 	p.Rand = retrytest.Seeded(3)

@@ -536,7 +536,7 @@ func TestAttemptTimeoutIsVisible(t *testing.T) {
 		"a list without timeouts": {retry.OnlyIf(func(error) bool { return false }), 1},
 		"a list with timeouts":    {retry.OnlyIf(os.IsTimeout), 2},
 		"one's own":               {retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{Class: retry.ClassPermanent} }), 1},
-		"an SDK's":                {awspreset.Standard2026.Policy("").Classifier, 2},
+		"an SDK's":                {awspreset.Standard21.Policy("").Classifier, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

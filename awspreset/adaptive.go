@@ -32,7 +32,7 @@ import (
 //
 // To get an SDK's adaptive mode, make it the Limiter of a preset's policy:
 //
-//	policy := awspreset.Standard2026.Policy("")
+//	policy := awspreset.Standard21.Policy("")
 //	policy.Limiter = new(awspreset.AdaptiveLimiter)
 //
 // The zero value is ready to use and limits as the AWS SDKs for Go v2 and JavaScript v3 do.

@@ -62,13 +62,13 @@ func javaCeiling(base, limit time.Duration, number int) float64 {
 
 func milliseconds(d time.Duration) float64 { return float64(max(0, d) / time.Millisecond) }
 
-// goFull is the rule of the AWS SDK for Go v2 before 2026: after attempt a, it waits
+// goV2Full is the rule of the AWS SDK for Go v2 until v1.47: after attempt a, it waits
 // u · 2ᵃ seconds if 2ᵃ seconds are at most Cap, and exactly Cap otherwise.
-type goFull struct {
+type goV2Full struct {
 	Cap time.Duration
 }
 
-func (b goFull) Delay(a retry.Attempt, u float64) time.Duration {
+func (b goV2Full) Delay(a retry.Attempt, u float64) time.Duration {
 	limit, number := dur.Limit(b.Cap), max(0, a.Number)
 	if number > int(math.Log2(limit.Seconds())) {
 		return limit
@@ -76,7 +76,26 @@ func (b goFull) Delay(a retry.Attempt, u float64) time.Duration {
 	return dur.Saturate(dur.Unit(u)*dur.Power(2, number)*float64(time.Second), limit)
 }
 
-func (b goFull) String() string { return fmt.Sprint("go-full cap=", b.Cap) }
+func (b goV2Full) String() string { return fmt.Sprint("go-v2-full cap=", b.Cap) }
+
+// goV1Equal is EqualJitter as in the AWS SDK for Go v1: 2ⁿ · (Least + floor(u · Least))
+// nanoseconds. If that can exceed Cap for some u, it is Cap/2 + u · Cap/2.
+type goV1Equal struct {
+	Least time.Duration
+	Cap   time.Duration
+}
+
+func (b goV1Equal) Delay(a retry.Attempt, u float64) time.Duration {
+	limit, least := dur.Limit(b.Cap), max(0, b.Least)
+	doubled := dur.Power(2, retriesBefore(a.Number))
+	if 2*float64(least)*doubled > float64(limit) {
+		return min(limit/2+time.Duration(dur.Unit(u)*float64(limit/2)), limit)
+	}
+	jittered := least + time.Duration(dur.Unit(u)*float64(least))
+	return dur.Saturate(float64(jittered)*doubled, limit)
+}
+
+func (b goV1Equal) String() string { return fmt.Sprint("go-v1-equal least=", b.Least, " cap=", b.Cap) }
 
 // retriesBefore returns the number of retries before the one that follows the attempt
 // with the given number.

@@ -26,7 +26,8 @@ func FuzzBackoff(f *testing.F) {
 			awspreset.WholeFull(time.Duration(base), time.Duration(limit)),
 			awspreset.JavaFull(time.Duration(base), time.Duration(limit)),
 			awspreset.JavaEqual(time.Duration(base), time.Duration(limit)),
-			awspreset.GoFull(time.Duration(limit)),
+			awspreset.GoV2Full(time.Duration(limit)),
+			awspreset.GoV1Equal(time.Duration(base), time.Duration(limit)),
 		} {
 			a := retry.Attempt{Number: number, Verdict: retry.Verdict{Class: retry.ClassTransient}}
 			d := rule.Delay(a, u)
@@ -46,14 +47,36 @@ func TestPresetBackoffKeepsTheContract(t *testing.T) {
 	}
 }
 
-// TestJitterAtTheCap: delays at the cap are spread out, except those of GoV2Standard, which
+// TestGoV1Delays checks the rule with the SDK's own arithmetic. If a delay exceeds the cap, the
+// SDK draws another number; where that happens for some numbers only, the rules differ.
+func TestGoV1Delays(t *testing.T) {
+	least := map[retry.Class]time.Duration{retry.ClassTransient: 30 * ms, retry.ClassThrottled: 500 * ms}
+	for class, least := range least {
+		p := awspreset.GoV1.Policy("")
+		for retries := range 40 {
+			for _, u := range []float64{0, 0.1, 1.0 / 3, 0.7, almost1} {
+				draw := func(d time.Duration) time.Duration { return time.Duration(u*float64(d)) + d }
+				longest := 2 * least << min(retries, 30)
+				want := time.Duration(1<<min(retries, 30)) * draw(least)
+				if longest > 300*time.Second {
+					want = draw(150 * time.Second)
+				}
+				got := p.Backoff.Delay(retry.Attempt{Number: retries + 1, Verdict: retry.Verdict{Class: class}}, u)
+				assert.Equal(t, want, got, "retry %d, class %v, random %v", retries, class, u)
+			}
+		}
+	}
+}
+
+// TestJitterAtTheCap: delays at the cap are spread out, except those of GoV2Standard20, which
 // have no jitter there.
 func TestJitterAtTheCap(t *testing.T) {
 	const limit = 20 * time.Second
 	for preset, want := range map[awspreset.Preset][]time.Duration{
-		awspreset.GoV2Standard:     {limit, limit, limit},
-		awspreset.GoV2Standard2026: {0, limit / 2, limit},
-		awspreset.Standard2026:     {0, limit / 2, limit},
+		awspreset.GoV2Standard20:     {limit, limit, limit},
+		awspreset.BotocoreStandard20: {0, limit / 2, limit},
+		awspreset.GoV1:               {15 * limit / 2, 45 * limit / 4, 15 * limit},
+		awspreset.Standard21:         {0, limit / 2, limit},
 	} {
 		var got []time.Duration
 		for _, u := range []float64{0, 0.5, 1} {

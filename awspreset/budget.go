@@ -32,7 +32,7 @@ func (c TokenCosts) of(class retry.Class) float64 {
 // the retry quota of the AWS SDKs, for the policies of this package. Use a
 // [retry.SharedBudget] for other servers. Time does not refill a TokenBudget.
 //
-// The zero value is the quota of [Standard2026], except that a permanent failure counts as a
+// The zero value is the quota of [Standard21], except that a permanent failure counts as a
 // success. A TokenBudget may be shared by pointer. It must not be copied or changed after its
 // first use.
 type TokenBudget struct {
@@ -140,7 +140,7 @@ func (b *TokenBudget) capacity() float64 {
 
 func (b *TokenBudget) costs() TokenCosts {
 	if b.Costs == (TokenCosts{}) {
-		return costs2026
+		return costs21
 	}
 	return b.Costs
 }

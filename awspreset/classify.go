@@ -1,9 +1,7 @@
 package awspreset
 
 import (
-	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,9 +18,9 @@ import (
 // [retry.DefaultClassifier] reads. The SDKs' own exceptions correspond to errors of
 // package net, io.EOF, io.ErrUnexpectedEOF, TLS errors, and errors with a method
 // Timeout() or ConnectionError(). A failed checksum has the code ChecksumError, or
-// CRC32CheckFailed in JavaScript v2. An error that has no status, no code and none of
-// these types or methods is permanent, except that JavaScript v2 and botocore's
-// standard modes retry every *url.Error. The Classifier never returns
+// CRC32CheckFailed in Go v1 and JavaScript v2. An error that has no status, no code and
+// none of these types or methods is permanent, except that [BotocoreStandard20], [GoV1] and
+// [JavaScriptV2] retry every *url.Error. The Classifier never returns
 // [retry.ClassUnknown], so classifiers after it in [retry.FirstOf] are not consulted.
 //
 // The methods Retryable() and RetryableError() stand for the retryable trait in an
@@ -32,17 +30,18 @@ import (
 //
 // All SDKs retry the statuses 500, 502, 503 and 504 and most throttling codes. They
 // differ in other statuses, in codes that only one service uses, and in network errors;
-// docs/aws.md has tables. For example, Standard2026 and JavaScript v3 do not retry
-// failed TLS handshakes. Go v2 retries every failure to send a request (its clients
-// report these failures with ConnectionError()), unless DNS does not know the host
-// name. It does not retry a failed handshake whose error lacks that method.
+// docs/aws.md has tables. For example, [Standard21] does not retry failed TLS handshakes.
+// [GoV2Standard20] retries every failure to send a request (the SDK's clients report these
+// failures with ConnectionError()), unless DNS does not know the host name. It does not
+// retry a failed handshake whose error lacks that method.
 type Classifier struct {
 	Preset  Preset // whose rules apply
 	Service string // adds the rules of one service, named as for [Preset.Policy]; a service without such rules, or "": none
 
-	// RenewsCredentials states that the operation renews expired credentials, as
-	// JavaScript v2 does. JavaScriptV2 then retries the codes RequestExpired and
-	// ExpiredToken; other presets ignore the field.
+	// RenewsCredentials states that the operation renews expired credentials, as the SDKs
+	// for Go v1 and JavaScript v2 do. [GoV1] then retries the codes ExpiredToken,
+	// ExpiredTokenException and RequestExpired, and [JavaScriptV2] RequestExpired and
+	// ExpiredToken. Other presets ignore the field.
 	RenewsCredentials bool
 
 	// CorrectsClockSkew states that the operation adjusts its clock to the server's,
@@ -60,21 +59,22 @@ func (c Classifier) class(err error) retry.Class {
 	if f.Canceled {
 		return retry.ClassPermanent
 	}
-	switch row := c.Preset.row(); row.sdk {
-	case "botocore":
-		if row.mode == "legacy" {
-			return botocoreLegacyClass(c, &f)
-		}
-		return botocoreClass(c, row.generation == "2026", &f)
-	case "go-v2":
-		return goV2Class(c, row.generation == "2026", &f)
-	case "java-v1":
+	switch c.Preset {
+	case BotocoreLegacy:
+		return botocoreLegacyClass(c, &f)
+	case BotocoreStandard20:
+		return botocoreStandardClass(c, &f)
+	case GoV1:
+		return goV1Class(c, &f)
+	case GoV2Standard20:
+		return goV2Class(c, &f)
+	case JavaV1:
 		return javaV1Class(&f)
-	case "java-v2":
-		return javaV2Class(c, row.generation == "2026", &f)
-	case "js-v2":
+	case JavaV2Legacy, JavaV2Standard20:
+		return javaV2Class(c, &f)
+	case JavaScriptV2:
 		return javaScriptV2Class(c, &f)
-	case "js-v3":
+	case JavaScriptV3Standard20:
 		return javaScriptV3Class(c, &f)
 	}
 	return standardClass(c, &f)
@@ -124,7 +124,7 @@ func standardClass(c Classifier, f *errfacts.Facts) retry.Class {
 		return retry.ClassThrottled
 	case isTransientStatus(f.Status), f.Code == "RequestTimeout", f.Code == "RequestTimeoutException",
 		f.Verdict == errfacts.Yes, c.CorrectsClockSkew && isClockSkew(f.Code),
-		c.Service == "dynamodb" && f.Code == "ReplicatedWriteConflictException",
+		c.Service == DynamoDB && f.Code == "ReplicatedWriteConflictException",
 		c.Service == "sts" && (f.Code == "IDPCommunicationError" || f.Code == "IDPCommunicationErrorException"):
 		return retry.ClassTransient
 	case f.Kind == errfacts.TLS:
@@ -171,7 +171,7 @@ func javaScriptV2Class(c Classifier, f *errfacts.Facts) retry.Class {
 
 func (c Classifier) retriedByJavaScriptV2(f *errfacts.Facts) bool {
 	switch c.Service {
-	case "dynamodb":
+	case DynamoDB:
 		return f.Code == "CRC32CheckFailed"
 	case "rdsdata":
 		return f.Status == 400 && f.Code == "BadRequestException" && strings.HasPrefix(f.Message, "Communications link failure")
@@ -189,15 +189,14 @@ func (c Classifier) retriedByJavaScriptV2(f *errfacts.Facts) bool {
 
 // javaScriptV3Class applies the rules of service-error-classification.
 func javaScriptV3Class(c Classifier, f *errfacts.Facts) retry.Class {
-	old := c.Preset == JavaScriptV3StandardLateCap
 	switch {
 	case f.Status == 429 || errfacts.IsThrottlingCode(f.Code):
 		return retry.ClassThrottled
-	case f.Code == "AbortError" && !old:
+	case f.Code == "AbortError":
 		return retry.ClassPermanent
 	case f.Code == "TimeoutError",
-		f.Code == "InvalidSignatureException" && strings.Contains(f.Message, "Signature expired") && !old,
-		!old && textHas(f, "REFUSED_STREAM"): // the server has not processed the request; net/http has no type for this error
+		f.Code == "InvalidSignatureException" && strings.Contains(f.Message, "Signature expired"),
+		textHas(f, "REFUSED_STREAM"): // the server has not processed the request; net/http has no type for this error
 		return retry.ClassTransient
 	}
 	return standardClass(c, f)
@@ -208,7 +207,7 @@ func javaScriptV3Class(c Classifier, f *errfacts.Facts) retry.Class {
 // that service lacks the rule.
 func botocoreLegacyClass(c Classifier, f *errfacts.Facts) retry.Class {
 	switch {
-	case c.Service == "dynamodb" && f.Code == "ChecksumError":
+	case c.Service == DynamoDB && f.Code == "ChecksumError":
 		return retry.ClassTransient
 	case f.Status < 400:
 		return networkClass(f)
@@ -250,8 +249,8 @@ var botocoreRules = []struct {
 	{"", 400, "RequestThrottledException"},
 	{"", 400, "ProvisionedThroughputExceededException"},
 	{"cloudsearch", 509, "BandwidthLimitExceeded"},
-	{"dynamodb", 409, "ReplicatedWriteConflictException"},
-	{"dynamodb", 400, "TransactionInProgressException"},
+	{DynamoDB, 409, "ReplicatedWriteConflictException"},
+	{DynamoDB, 400, "TransactionInProgressException"},
 	{"ec2", 503, "RequestLimitExceeded"},
 	{"ec2", 503, "EC2ThrottledException"},
 	{"glacier", 408, "RequestTimeoutException"},
@@ -265,27 +264,45 @@ var botocoreRules = []struct {
 	{"sts", 400, "IDPCommunicationError"},
 }
 
-// botocoreClass applies the rules of botocore's standard modes. Since 2026, status 429 is
-// throttling unless the operation's model contains the error's code; here, the models
-// are not known.
-func botocoreClass(c Classifier, since2026 bool, f *errfacts.Facts) retry.Class {
+// botocoreStandardClass applies the rules of botocore's standard mode until 1.43.
+func botocoreStandardClass(c Classifier, f *errfacts.Facts) retry.Class {
 	switch {
-	case errfacts.IsThrottlingCode(f.Code), since2026 && f.Status == 429:
+	case errfacts.IsThrottlingCode(f.Code):
 		return retry.ClassThrottled
 	case isTransientStatus(f.Status), f.Code == "RequestTimeout", f.Code == "RequestTimeoutException",
 		f.Verdict == errfacts.Yes,
 		c.Service == "sts" && f.Code == "IDPCommunicationError",
-		c.Service == "dynamodb" && f.Code == "ChecksumError",
+		c.Service == DynamoDB && f.Code == "ChecksumError",
 		isClientError(f): // botocore's HTTPClientError
 		return retry.ClassTransient
 	}
 	return networkClass(f)
 }
 
-// goV2Class applies the rules of retry.DefaultRetryables, in their order. Since v1.48.0,
-// status 429 is throttling unless the operation's model contains the error.
-func goV2Class(c Classifier, since2026 bool, f *errfacts.Facts) retry.Class {
-	throttled := errfacts.IsThrottlingCode(f.Code) || since2026 && f.Status == 429 && !isModeled(f.Err)
+// goV1Class applies the rules of aws/request/retryer.go and of the services' customizations.
+func goV1Class(c Classifier, f *errfacts.Facts) retry.Class {
+	switch {
+	case f.Status == 429, f.Status == 502, f.Status == 503, f.Status == 504,
+		isGoV1Throttling(f.Code), c.Service == "kinesis" && f.Code == "LimitExceededException":
+		return retry.ClassThrottled
+	case f.Status == 500,
+		f.Code == "RequestTimeout", f.Code == "RequestTimeoutException", f.Code == "ResponseTimeout",
+		c.RenewsCredentials && (f.Code == "ExpiredToken" || f.Code == "ExpiredTokenException" || f.Code == "RequestExpired"),
+		c.Service == "sts" && f.Code == "IDPCommunicationError",
+		c.Service == "sqs" && f.Code == "InvalidChecksum",
+		c.Service == DynamoDB && (f.Code == "CRC32CheckFailed" || f.Code == "ChecksumError"):
+		return retry.ClassTransient
+	case textHas(f, "read: connection reset"): // the SDK takes it for a reset after the request was executed
+		return retry.ClassPermanent
+	case f.Kind == errfacts.TLS, isClientError(f):
+		return retry.ClassTransient
+	}
+	return networkClass(f)
+}
+
+// goV2Class applies the rules of retry.DefaultRetryables until v1.47, in their order.
+func goV2Class(c Classifier, f *errfacts.Facts) retry.Class {
+	throttled := errfacts.IsThrottlingCode(f.Code)
 	class := retry.ClassPermanent
 	switch {
 	case f.Verdict == errfacts.No:
@@ -307,20 +324,6 @@ func goV2Class(c Classifier, since2026 bool, f *errfacts.Facts) retry.Class {
 		return retry.ClassTimeout
 	}
 	return class
-}
-
-// isModeled reports whether err is an error of a client of the SDK for Go v2 with a type from
-// the service's model, such as types.ThrottledException.
-func isModeled(err error) bool {
-	e, ok := errors.AsType[interface {
-		error
-		ErrorCode() string
-	}](err)
-	if !ok {
-		return false
-	}
-	t := reflect.TypeOf(e)
-	return t.Kind() == reflect.Pointer && strings.HasSuffix(t.Elem().PkgPath(), "/types")
 }
 
 // isClientError reports whether all that is known is that an HTTP client failed.
@@ -359,19 +362,19 @@ func javaV1Class(f *errfacts.Facts) retry.Class {
 	return networkClass(f)
 }
 
-// javaV2Class applies the rules of AwsRetryStrategy and AwsErrorCode. Some codes that
-// report a wrong clock are always retried, others only if the clock is corrected.
-func javaV2Class(c Classifier, since2026 bool, f *errfacts.Facts) retry.Class {
+// javaV2Class applies the rules of AwsRetryStrategy and AwsErrorCode until 2.57, and in legacy
+// mode. Some codes that report a wrong clock are always retried, others only if the clock is
+// corrected.
+func javaV2Class(c Classifier, f *errfacts.Facts) retry.Class {
 	switch {
 	case f.Status == 429,
-		errfacts.IsThrottlingCode(f.Code) && f.Code != "PriorRequestNotComplete" && (f.Code != "LimitExceededException" || since2026):
+		errfacts.IsThrottlingCode(f.Code) && f.Code != "PriorRequestNotComplete" && f.Code != "LimitExceededException":
 		return retry.ClassThrottled
 	case isTransientStatus(f.Status), f.Verdict == errfacts.Yes,
 		f.Code == "PriorRequestNotComplete", f.Code == "RequestTimeout", f.Code == "RequestTimeoutException",
 		f.Code == "InternalError", f.Code == "RequestTimeTooSkewed", f.Code == "RequestExpired", f.Code == "RequestInTheFuture",
 		c.CorrectsClockSkew && isClockSkew(f.Code),
-		c.Service == "sts" && f.Code == "IDPCommunicationError" && since2026,
-		c.Service == "dynamodb" && f.Code == "ReplicatedWriteConflictException":
+		c.Service == DynamoDB && f.Code == "ReplicatedWriteConflictException":
 		return retry.ClassTransient
 	}
 	return networkClass(f)
@@ -386,6 +389,16 @@ func isJSThrottling(code string) bool {
 	case "ProvisionedThroughputExceededException", "Throttling", "ThrottlingException", "RequestLimitExceeded",
 		"RequestThrottled", "RequestThrottledException", "TooManyRequestsException",
 		"TransactionInProgressException", "EC2ThrottledException":
+		return true
+	}
+	return false
+}
+
+func isGoV1Throttling(code string) bool {
+	switch code {
+	case "ProvisionedThroughputExceededException", "ThrottledException", "Throttling", "ThrottlingException",
+		"RequestLimitExceeded", "RequestThrottled", "RequestThrottledException", "TooManyRequestsException",
+		"PriorRequestNotComplete", "TransactionInProgressException", "EC2ThrottledException":
 		return true
 	}
 	return false

@@ -25,8 +25,8 @@ func TestServiceName(t *testing.T) {
 		p.Classifier = awspreset.Classifier{Preset: awspreset.JavaScriptV2, Service: service}
 		assert.NoError(t, p.Validate(), service)
 	}
-	assert.Equal(t, 4, awspreset.Standard2026.Policy("DynamoDB").MaxAttempts)
-	conflict := awspreset.Classifier{Preset: awspreset.Standard2026, Service: "DynamoDB"}.Classify(codedError{"ReplicatedWriteConflictException"})
+	assert.Equal(t, 4, awspreset.Standard21.Policy("DynamoDB").MaxAttempts)
+	conflict := awspreset.Classifier{Preset: awspreset.Standard21, Service: "DynamoDB"}.Classify(codedError{"ReplicatedWriteConflictException"})
 	assert.Equal(t, retry.ClassTransient, conflict.Class)
 }
 
@@ -46,7 +46,7 @@ func TestEveryService(t *testing.T) {
 
 			byHand := awspreset.Classifier{Preset: preset, Service: service}
 			require.NoError(t, byHand.Validate(), service)
-			assert.Equal(t, retry.ClassTransient, byHand.Classify(statusedError(503)).Class, service)
+			assert.Equal(t, general.Classify(statusedError(503)), byHand.Classify(statusedError(503)), service)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func TestPresetNetworkFailures(t *testing.T) {
 	for _, tt := range tests {
 		assert.Equal(t, tt.js, awspreset.Classifier{Preset: awspreset.JavaScriptV2}.Classify(tt.err).Class, "JavaScript, %s", tt.name)
 		assert.Equal(t, tt.botocore, awspreset.Classifier{Preset: awspreset.BotocoreLegacy}.Classify(tt.err).Class, "botocore, %s", tt.name)
-		assert.Equal(t, tt.java, awspreset.Classifier{Preset: awspreset.JavaV1Legacy}.Classify(tt.err).Class, "Java, %s", tt.name)
+		assert.Equal(t, tt.java, awspreset.Classifier{Preset: awspreset.JavaV1}.Classify(tt.err).Class, "Java, %s", tt.name)
 	}
 }
 
@@ -127,25 +127,31 @@ func TestServiceRules(t *testing.T) {
 		code       string
 		want       retry.Class
 	}{
-		{aws(awspreset.Standard2026, "dynamodb"), "ReplicatedWriteConflictException", transient},
-		{aws(awspreset.JavaScriptV3Standard, "dynamodb"), "ReplicatedWriteConflictException", transient},
-		{aws(awspreset.Standard2026, "dynamodb"), "AccessDenied", permanent},
-		{aws(awspreset.Standard2026, "sts"), "IDPCommunicationErrorException", transient},
-		{aws(awspreset.Standard2026, "s3"), "ReplicatedWriteConflictException", permanent},
+		{aws(awspreset.Standard21, "dynamodb"), "ReplicatedWriteConflictException", transient},
+		{aws(awspreset.JavaScriptV3Standard20, "dynamodb"), "ReplicatedWriteConflictException", transient},
+		{aws(awspreset.Standard21, "dynamodb"), "AccessDenied", permanent},
+		{aws(awspreset.Standard21, "sts"), "IDPCommunicationErrorException", transient},
+		{aws(awspreset.Standard21, "s3"), "ReplicatedWriteConflictException", permanent},
 		{aws(awspreset.JavaV2Legacy, "dynamodb"), "ReplicatedWriteConflictException", transient},
 		{aws(awspreset.JavaV2Legacy, "dynamodb"), "AccessDenied", permanent},
 		{aws(awspreset.JavaV2Legacy, "s3"), "ReplicatedWriteConflictException", permanent},
-		{aws(awspreset.JavaV2Standard2026, "sts"), "IDPCommunicationError", transient},
-		{aws(awspreset.JavaV2Standard2026, "sts"), "AccessDenied", permanent},
-		{aws(awspreset.JavaV2Standard, "sts"), "IDPCommunicationError", permanent},
-		{aws(awspreset.GoV2Standard, "sts"), "IDPCommunicationError", transient},
-		{aws(awspreset.GoV2Standard2026, "sts"), "AccessDenied", permanent},
-		{aws(awspreset.GoV2Standard2026, "STS"), "IDPCommunicationError", transient},
-		{aws(awspreset.GoV2Standard, "s3"), "IDPCommunicationError", permanent},
-		{aws(awspreset.GoV2Standard, ""), "AccessDeniedException", permanent},
-		{skew(awspreset.GoV2Standard), "AccessDeniedException", transient},
-		{skew(awspreset.GoV2Standard), "RequestInTheFuture", transient},
-		{skew(awspreset.GoV2Standard), "ValidationException", permanent},
+		{aws(awspreset.GoV1, "sts"), "IDPCommunicationError", transient},
+		{aws(awspreset.GoV1, ""), "IDPCommunicationError", permanent},
+		{aws(awspreset.GoV1, "sqs"), "InvalidChecksum", transient},
+		{aws(awspreset.GoV1, "kinesis"), "LimitExceededException", retry.ClassThrottled},
+		{aws(awspreset.GoV1, "lambda"), "LimitExceededException", permanent},
+		{aws(awspreset.GoV1, "dynamodb"), "CRC32CheckFailed", transient},
+		{aws(awspreset.GoV1, ""), "ExpiredToken", permanent},
+		{awspreset.Classifier{Preset: awspreset.GoV1, RenewsCredentials: true}, "ExpiredToken", transient},
+		{aws(awspreset.JavaV2Standard20, "sts"), "IDPCommunicationError", permanent},
+		{aws(awspreset.GoV2Standard20, "sts"), "IDPCommunicationError", transient},
+		{aws(awspreset.Standard21, "sts"), "AccessDenied", permanent},
+		{aws(awspreset.Standard21, "STS"), "IDPCommunicationError", transient},
+		{aws(awspreset.GoV2Standard20, "s3"), "IDPCommunicationError", permanent},
+		{aws(awspreset.GoV2Standard20, ""), "AccessDeniedException", permanent},
+		{skew(awspreset.GoV2Standard20), "AccessDeniedException", transient},
+		{skew(awspreset.GoV2Standard20), "RequestInTheFuture", transient},
+		{skew(awspreset.GoV2Standard20), "ValidationException", permanent},
 	}
 	for _, tt := range tests {
 		assert.Equal(t, tt.want, tt.classifier.Classify(codedError{tt.code}).Class, "%+v, %s", tt.classifier, tt.code)

@@ -3,6 +3,7 @@ package awspreset
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,12 +19,14 @@ const (
 // environment variables:
 //
 //   - AWS_RETRY_MODE (legacy, standard or adaptive) selects the preset for that mode
-//     of the same SDK and generation; all generations of an SDK share one legacy mode;
+//     of the same SDK: with a preset of botocore, for example, legacy means [BotocoreLegacy]
+//     and standard means [BotocoreStandard20]. adaptive means standard with an
+//     [AdaptiveLimiter];
 //   - AWS_MAX_ATTEMPTS, a whole number of at least 1, is the number of attempts,
 //     the first included.
 //
-// Unset or empty variables change nothing. Any other value, or a mode that the SDK
-// lacks, is an error that matches [retry.ErrInvalid]; some SDKs ignore such a value
+// Unset or empty variables change nothing. Any other value, or a mode for which the SDK has
+// no preset, is an error that matches [retry.ErrInvalid]; some SDKs ignore such a value
 // instead. FromEnv reads the variables only during the call; it reads no other variable
 // and no configuration file.
 func FromEnv(preset Preset, service string) (retry.Policy, error) {
@@ -31,13 +34,18 @@ func FromEnv(preset Preset, service string) (retry.Policy, error) {
 		return retry.Policy{}, err
 	}
 	var faults []string
-	if mode := os.Getenv(awsModeVariable); mode != "" {
-		var known string
-		if preset, known = preset.inMode(mode); known != "" {
+	mode := os.Getenv(awsModeVariable)
+	if mode != "" {
+		found, known := preset.inMode(mode)
+		if known != "" {
 			faults = append(faults, fmt.Sprintf("%s=%q is not a mode of %v; %s", awsModeVariable, mode, preset, known))
 		}
+		preset = found
 	}
 	policy := preset.Policy(service)
+	if mode == adaptive {
+		policy.Limiter = preset.limiter()
+	}
 	if text := os.Getenv(awsAttemptsVariable); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
@@ -51,24 +59,36 @@ func FromEnv(preset Preset, service string) (retry.Policy, error) {
 	return policy, nil
 }
 
-// inMode returns the preset of the same SDK and generation for a mode. If there is
-// none, it returns p and a text that names the existing modes.
+const adaptive = "adaptive"
+
+// inMode returns the preset of the same SDK for a mode. If there is none, it returns p and a
+// text that names the existing modes.
 func (p Preset) inMode(mode string) (_ Preset, known string) {
 	own := p.row()
 	var modes []string
 	for other := range All() {
 		row := other.row()
-		// The legacy modes never changed.
-		if row.sdk != own.sdk || row.generation != own.generation && row.mode != "legacy" || row.mode == "" {
+		if row.sdk != own.sdk || row.mode == "" {
 			continue
 		}
-		if row.mode == mode {
+		modes = append(modes, row.mode)
+		if row.mode == "standard" {
+			modes = append(modes, adaptive)
+		}
+		if slices.Contains(modes, mode) {
 			return other, ""
 		}
-		modes = append(modes, row.mode)
 	}
 	if modes == nil {
 		return p, "it has only one"
 	}
 	return p, "its modes are " + strings.Join(modes, ", ")
+}
+
+// limiter returns the limiter of the SDK's adaptive mode.
+func (p Preset) limiter() *AdaptiveLimiter {
+	if p.row().sdk == "botocore" {
+		return &AdaptiveLimiter{InitialRate: 1}
+	}
+	return new(AdaptiveLimiter)
 }

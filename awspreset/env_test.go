@@ -23,25 +23,29 @@ func TestFromEnv(t *testing.T) {
 		mode, attempts string
 		want           string // the policy's text or part of the error
 	}{
-		{awspreset.Standard2026, "", "", "", "aws-standard-2026"},
-		{awspreset.Standard2026, "dynamodb", "", "7", "aws-standard-2026 service=dynamodb attempts=7"},
-		{awspreset.Standard2026, "", "adaptive", "", "aws-adaptive-2026"},
-		{awspreset.Adaptive2026, "", "standard", "1", "aws-standard-2026 attempts=1"},
-		{awspreset.BotocoreStandard2026, "", "legacy", "", "aws-botocore-legacy"},
-		{awspreset.BotocoreStandardLateCap, "", "standard", "", "aws-botocore-standard-late-cap"},
-		{awspreset.BotocoreLegacy, "", "adaptive", "", "aws-botocore-adaptive"},
-		{awspreset.GoV2Standard2026, "", "adaptive", "", "aws-go-v2-adaptive-2026"},
+		{awspreset.Standard21, "", "", "", "aws-standard-2.1"},
+		{awspreset.Standard21, "dynamodb", "", "7", "aws-standard-2.1 service=dynamodb attempts=7"},
+		{awspreset.Standard21, "", "adaptive", "", "aws-standard-2.1 limiter=adaptive"},
+		{awspreset.Standard21, "", "standard", "1", "aws-standard-2.1 attempts=1"},
+		{awspreset.BotocoreStandard20, "", "legacy", "", "aws-botocore-legacy"},
+		{awspreset.BotocoreLegacy, "", "standard", "", "aws-botocore-standard-2.0"},
+		{awspreset.BotocoreLegacy, "", "adaptive", "", "aws-botocore-standard-2.0 limiter=adaptive-botocore"},
+		{awspreset.GoV2Standard20, "", "adaptive", "", "aws-go-v2-standard-2.0 limiter=adaptive"},
+		{awspreset.JavaV2Standard20, "", "legacy", "", "aws-java-v2-legacy"},
+		{awspreset.JavaV1, "", "legacy", "", "aws-java-v1"},
 		{awspreset.JavaScriptV2, "", "", "2", "aws-js-v2 attempts=2"},
+		{awspreset.GoV1, "", "", "2", "aws-go-v1 attempts=2"},
 
-		{awspreset.Standard2026, "", "legacy", "", `AWS_RETRY_MODE="legacy" is not a mode of aws-standard-2026; its modes are standard, adaptive`},
-		{awspreset.GoV2Standard, "", "Standard", "", `AWS_RETRY_MODE="Standard" is not a mode of aws-go-v2-standard; its modes are standard, adaptive`},
+		{awspreset.Standard21, "", "legacy", "", `AWS_RETRY_MODE="legacy" is not a mode of aws-standard-2.1; its modes are standard, adaptive`},
+		{awspreset.GoV2Standard20, "", "Standard", "", `AWS_RETRY_MODE="Standard" is not a mode of aws-go-v2-standard-2.0; its modes are standard, adaptive`},
+		{awspreset.JavaV1, "", "standard", "", `AWS_RETRY_MODE="standard" is not a mode of aws-java-v1; its modes are legacy`},
 		{awspreset.JavaScriptV2, "", "standard", "", `AWS_RETRY_MODE="standard" is not a mode of aws-js-v2; it has only one`},
-		{awspreset.Standard2026, "", "", "0", `AWS_MAX_ATTEMPTS="0" is not a whole number of at least 1`},
-		{awspreset.Standard2026, "", "", "-1", `AWS_MAX_ATTEMPTS="-1" is not a whole number of at least 1`},
-		{awspreset.Standard2026, "", "", "3 ", `AWS_MAX_ATTEMPTS="3 " is not a whole number of at least 1`},
-		{awspreset.Standard2026, "", "", "99999999999999999999", `AWS_MAX_ATTEMPTS="99999999999999999999" is not`},
-		{awspreset.Standard2026, "", "no", "no", `AWS_MAX_ATTEMPTS="no" is not`},
-		{awspreset.Standard2026, "", "no", "no", `AWS_RETRY_MODE="no" is not a mode`},
+		{awspreset.Standard21, "", "", "0", `AWS_MAX_ATTEMPTS="0" is not a whole number of at least 1`},
+		{awspreset.Standard21, "", "", "-1", `AWS_MAX_ATTEMPTS="-1" is not a whole number of at least 1`},
+		{awspreset.Standard21, "", "", "3 ", `AWS_MAX_ATTEMPTS="3 " is not a whole number of at least 1`},
+		{awspreset.Standard21, "", "", "99999999999999999999", `AWS_MAX_ATTEMPTS="99999999999999999999" is not`},
+		{awspreset.Standard21, "", "no", "no", `AWS_MAX_ATTEMPTS="no" is not`},
+		{awspreset.Standard21, "", "no", "no", `AWS_RETRY_MODE="no" is not a mode`},
 		{awspreset.Preset(200), "", "", "", "(200) is not a preset"},
 	}
 	for _, tt := range tests {
@@ -97,9 +101,9 @@ func checkEnv(c envCase) error {
 	preset := awspreset.BotocoreLegacy
 	switch {
 	case strings.HasPrefix(c.SDK, "@aws-sdk"):
-		preset = awspreset.JavaScriptV3Standard2026
+		preset = awspreset.JavaScriptV3Standard20
 	case strings.HasPrefix(c.SDK, "aws-sdk-go-v2"):
-		preset = awspreset.GoV2Standard
+		preset = awspreset.GoV2Standard20
 	}
 	for _, name := range []string{"AWS_RETRY_MODE", "AWS_MAX_ATTEMPTS"} {
 		old, was := os.LookupEnv(name)

@@ -11,7 +11,7 @@ import (
 // Presets wait as the SDKs do. With the fixed random number 0.5, each jittered delay is
 // the middle of its range.
 func ExamplePreset() {
-	for _, preset := range []awspreset.Preset{awspreset.Standard2026, awspreset.BotocoreLegacy, awspreset.JavaV1Legacy} {
+	for _, preset := range []awspreset.Preset{awspreset.Standard21, awspreset.BotocoreLegacy, awspreset.JavaV1} {
 		policy := preset.Policy("")
 		policy.Rand = retrytest.Fixed(0.5)
 		fmt.Print(preset, ":")
@@ -21,9 +21,9 @@ func ExamplePreset() {
 		fmt.Println()
 	}
 	// Output:
-	// aws-standard-2026: 25ms 50ms
+	// aws-standard-2.1: 25ms 50ms
 	// aws-botocore-legacy: 500ms 1s 2s 4s
-	// aws-java-v1-legacy: 51ms 101ms 201ms
+	// aws-java-v1: 51ms 101ms 201ms
 }
 
 // FromEnv reads the variables that the AWS SDKs read.
@@ -33,13 +33,13 @@ func ExampleFromEnv() {
 	defer os.Unsetenv("AWS_RETRY_MODE")
 	defer os.Unsetenv("AWS_MAX_ATTEMPTS")
 
-	policy, err := awspreset.FromEnv(awspreset.Standard2026, "dynamodb")
-	fmt.Println(policy.Classifier.(awspreset.Classifier).Preset, policy.MaxAttempts, err)
+	policy, err := awspreset.FromEnv(awspreset.Standard21, "dynamodb")
+	fmt.Printf("%T, %d attempts, %v\n", policy.Limiter, policy.MaxAttempts, err)
 
 	os.Setenv("AWS_MAX_ATTEMPTS", "many")
-	_, err = awspreset.FromEnv(awspreset.Standard2026, "dynamodb")
+	_, err = awspreset.FromEnv(awspreset.Standard21, "dynamodb")
 	fmt.Println(err)
 	// Output:
-	// aws-adaptive-2026 6 <nil>
+	// *awspreset.AdaptiveLimiter, 6 attempts, <nil>
 	// invalid retry environment: AWS_MAX_ATTEMPTS="many" is not a whole number of at least 1
 }

@@ -11,7 +11,10 @@ import (
 func WholeFull(base, limit time.Duration) retry.Backoff { return wholeFull{base, limit} }
 func JavaFull(base, limit time.Duration) retry.Backoff  { return javaFull{base, limit} }
 func JavaEqual(base, limit time.Duration) retry.Backoff { return javaEqual{base, limit} }
-func GoFull(limit time.Duration) retry.Backoff          { return goFull{limit} }
+func GoV2Full(limit time.Duration) retry.Backoff        { return goV2Full{limit} }
+func GoV1Equal(least, limit time.Duration) retry.Backoff {
+	return goV1Equal{least, limit}
+}
 
 // AdaptiveState is a limiter's state.
 type AdaptiveState struct {

@@ -1,7 +1,6 @@
 package awspreset_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -26,24 +25,14 @@ func TestPresetsAreValid(t *testing.T) {
 
 func TestPresetUnknown(t *testing.T) {
 	for number, unknown := range map[string]awspreset.Preset{
-		"27": awspreset.JavaScriptV3Adaptive2026 + 1, "200": awspreset.Preset(200),
+		"10": awspreset.JavaScriptV3Standard20 + 1, "200": awspreset.Preset(200),
 	} {
 		assert.Equal(t, "aws-preset("+number+")", unknown.String())
 		assert.NotEmpty(t, unknown.Source())
 		p := unknown.Policy("")
 		require.ErrorIs(t, p.Validate(), retry.ErrInvalid)
 		assert.ErrorContains(t, p.Validate(), "aws-preset("+number+") is not a preset")
-		assert.Equal(t, awspreset.Standard2026.Policy("").Backoff, p.Backoff, "it is safe to run")
+		assert.Equal(t, awspreset.Standard21.Policy("").Backoff, p.Backoff, "it is safe to run")
 		assert.Equal(t, retry.ClassThrottled, p.Classifier.Classify(errorOfCode("SlowDown")).Class)
-	}
-}
-
-func TestPresetLimiters(t *testing.T) {
-	for preset := range awspreset.All() {
-		limiter, ok := preset.Policy("").Limiter.(*awspreset.AdaptiveLimiter)
-		require.Equal(t, strings.Contains(preset.String(), "adaptive"), ok, "%v", preset)
-		if ok {
-			assert.Equal(t, strings.Contains(preset.String(), "botocore"), limiter.InitialRate == 1, "%v", preset)
-		}
 	}
 }

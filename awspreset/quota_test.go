@@ -25,7 +25,7 @@ func TestPresetQuotaIsPerPolicy(t *testing.T) {
 		assert.Equal(t, balance(p), balance(copied), preset)
 		assert.Equal(t, 500.0, balance(other), preset)
 	}
-	assert.Equal(t, 2, without)
+	assert.Equal(t, 3, without)
 }
 
 func TestPresetRefunds(t *testing.T) {
@@ -34,12 +34,9 @@ func TestPresetRefunds(t *testing.T) {
 		first, retried  float64 // balance after a success that starts at 400
 		above, afterBad float64 // after a success that starts at 500, and a permanent failure that starts at 400
 	}{
-		{awspreset.Standard2026, 401, 414, 500, 400},
-		{awspreset.GoV2Standard, 401, 406, 500, 400},
-		{awspreset.GoV2Adaptive, 400, 405, 500, 400},
-		{awspreset.GoV2Adaptive2026, 401, 414, 500, 400},
-		{awspreset.JavaScriptV3Standard, 401, 410, 500, 400},
-		{awspreset.JavaScriptV3StandardLateCap, 500, 500, 501, 400},
+		{awspreset.Standard21, 401, 414, 500, 400},
+		{awspreset.GoV2Standard20, 401, 406, 500, 400},
+		{awspreset.JavaScriptV3Standard20, 401, 410, 500, 400},
 	}
 	for _, tt := range tests {
 		t.Run(tt.preset.String(), func(t *testing.T) {

@@ -92,7 +92,7 @@ func TestAdaptiveCallers(t *testing.T) {
 			})
 			for _, f := range []form{asRetryer, asMiddleware} {
 				ours := accepted(t, callers, func(server *table) *dynamodb.Client {
-					policy := awspreset.Standard2026.Policy(awspreset.DynamoDB)
+					policy := awspreset.Standard21.Policy(awspreset.DynamoDB)
 					policy.Limiter = new(awspreset.AdaptiveLimiter)
 					return newDynamoDB(t, server, f, policy)
 				})

@@ -20,7 +20,7 @@
 //
 // This client retries as the AWS SDK for Java v2 does:
 //
-//	policy := awspreset.JavaV2Standard.Policy("dynamodb")
+//	policy := awspreset.JavaV2Standard20.Policy("dynamodb")
 //	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
 //		o.APIOptions = append(o.APIOptions, retryaws.WithPolicy(policy))
 //	})

@@ -38,7 +38,7 @@ func ExampleNew() {
 	server, cfg := flaky()
 	defer server.Close()
 
-	policy := awspreset.JavaV2Standard.Policy("dynamodb")
+	policy := awspreset.JavaV2Standard20.Policy("dynamodb")
 	policy.Backoff = retry.FullJitter{Base: time.Millisecond} // the preset's is too slow for an example
 	retryer, err := retryaws.New(policy)
 	if err != nil {

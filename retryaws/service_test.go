@@ -47,7 +47,7 @@ func TestServices(t *testing.T) {
 	})
 }
 
-func javaLike(service string) retry.Policy { return awspreset.JavaV2Standard.Policy(service) }
+func javaLike(service string) retry.Policy { return awspreset.JavaV2Standard20.Policy(service) }
 
 func (p *proxy) despite(t *testing.T, plan []fault, call func() error) {
 	t.Helper()

@@ -42,7 +42,7 @@ func TestMistakesInParts(t *testing.T) {
 		"budget=shared(reserve=0.5)":         `Budget: Reserve 0.5 is below 1`,
 		"budget=shared(reserve=NaN)":         `Budget: Reserve NaN is not a number`,
 		"budget=none(ratio=1)":               `budget: unknown key "ratio"; valid: none`,
-		"limiter=token":                      `unknown limiter "token"; valid: none, adaptive, porter`,
+		"limiter=token":                      `unknown limiter "token"; valid: none, adaptive, adaptive-botocore, porter`,
 		"limiter=porter(clock=1)":            `limiter: unknown key "clock"; valid: none`,
 		"budget=shared budget=any":           `key "budget" is given twice`,
 		"timeout=-1s":                        `AttemptTimeout is negative (-1s)`,

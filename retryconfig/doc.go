@@ -3,7 +3,7 @@
 // the same keys:
 //
 //	full base=50ms cap=20s attempts=5 elapsed=1m
-//	aws-standard-2026 service=dynamodb attempts=6
+//	aws-standard-2.1 service=dynamodb attempts=6
 //
 // In a configuration struct, use a [Policy], which JSON, YAML, TOML, mapstructure and
 // [flag.TextVar] decode. For any other text, call [Parse].

@@ -20,7 +20,7 @@ import (
 // Parse reads the text form of a policy:
 //
 //	full base=50ms cap=20s attempts=5 elapsed=1m timeout=2s
-//	aws-standard-2026 service=dynamodb attempts=6
+//	aws-standard-2.1 service=dynamodb attempts=6
 //	spread(exponential base=1s cap=1m) fraction=0.1 attempts=unlimited hint=or-give-up(max=10m)
 //
 // The text starts with the name of a rule or a preset of package awspreset. Keys and values follow in any order, separated by spaces,
@@ -47,7 +47,7 @@ import (
 //	elapsed=1m timeout=2s  or none
 //	hint=at-least(max=10m) or-give-up(max=10m), window(width=5s), ignore
 //	budget=shared(reserve=5)  a SharedBudget; none is NoBudget, and default is nil
-//	limiter=adaptive       an awspreset.AdaptiveLimiter
+//	limiter=adaptive       an awspreset.AdaptiveLimiter; adaptive-botocore: with InitialRate 1
 //	service=dynamodb       for presets with services
 //
 // limiter may be none. An omitted key means a zero field; a 0 that would mean a default is

@@ -50,14 +50,18 @@ type limiter struct {
 	is   func(l retry.Limiter) (ok bool) // reports whether l is equal to what make returns, except for its state
 }
 
-var limiters = []limiter{{
-	name: "adaptive",
-	make: func() retry.Limiter { return new(awspreset.AdaptiveLimiter) },
-	is: func(l retry.Limiter) bool {
-		adaptive, ok := l.(*awspreset.AdaptiveLimiter)
-		return ok && adaptive != nil && adaptive.InitialRate <= 0
-	},
-}}
+var limiters = []limiter{adaptive("adaptive", 0), adaptive("adaptive-botocore", 1)}
+
+func adaptive(name string, initialRate float64) limiter {
+	return limiter{
+		name: name,
+		make: func() retry.Limiter { return &awspreset.AdaptiveLimiter{InitialRate: initialRate} },
+		is: func(l retry.Limiter) bool {
+			own, ok := l.(*awspreset.AdaptiveLimiter)
+			return ok && own != nil && own.InitialRate == initialRate
+		},
+	}
+}
 
 func presetNamed(name string) (preset, bool) {
 	for _, p := range presets {

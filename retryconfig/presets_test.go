@@ -51,7 +51,7 @@ func TestPresets(t *testing.T) {
 	p.Classifier = awspreset.Classifier{Preset: awspreset.JavaScriptV2, Service: "a service=b"}
 	assert.Equal(t, "aws-js-v2", textOf(p))
 	_, err = retryconfig.Parse("aws-js-v9")
-	assert.ErrorContains(t, err, "aws-standard-2026")
+	assert.ErrorContains(t, err, "aws-standard-2.1")
 }
 
 func TestLimiter(t *testing.T) {
@@ -59,13 +59,14 @@ func TestLimiter(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, &awspreset.AdaptiveLimiter{}, p.Limiter)
 	assert.Equal(t, "standard attempts=3 limiter=adaptive", textOf(p))
+	p, err = retryconfig.Parse("aws-botocore-standard-2.0 limiter=adaptive-botocore")
+	require.NoError(t, err)
+	assert.Equal(t, &awspreset.AdaptiveLimiter{InitialRate: 1}, p.Limiter)
+	assert.Equal(t, "aws-botocore-standard-2.0 limiter=adaptive-botocore", textOf(p))
 	_, err = retryconfig.Parse("limiter=token")
-	assert.ErrorContains(t, err, `unknown limiter "token"; valid: none, adaptive, porter`)
+	assert.ErrorContains(t, err, `unknown limiter "token"; valid: none, adaptive, adaptive-botocore, porter`)
 
-	p.Limiter = awspreset.BotocoreAdaptive.Policy("").Limiter
+	p.Limiter = &awspreset.AdaptiveLimiter{InitialRate: 7}
 	_, err = retryconfig.Text(p)
-	assert.EqualError(t, err, "limiter *awspreset.AdaptiveLimiter has no text form", "that of an SDK is part of its preset")
-	p = awspreset.GoV2Adaptive.Policy("")
-	p.Limiter = nil
-	assert.Equal(t, "aws-go-v2-adaptive limiter=none", textOf(p))
+	assert.EqualError(t, err, "limiter *awspreset.AdaptiveLimiter has no text form")
 }

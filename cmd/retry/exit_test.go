@@ -137,7 +137,7 @@ func TestUsage(t *testing.T) {
 		{"negative", "--base -1s true", "must be positive"},
 		{"attempts", "--attempts 0 true", "at least 1"},
 		{"unknown policy", "--policy standrad true", `did you mean "standard"?`},
-		{"unknown preset", "--policy aws-standart-2026 true", `did you mean "aws-standard-2026"?`},
+		{"unknown preset", "--policy aws-standart-2.1 true", `did you mean "aws-standard-2.1"?`},
 		{"unknown key", "--policy standard,atempts=4 true", `unknown key "atempts"`},
 		{"unknown rule", "--rule exponentail true", `did you mean "exponential"?`},
 		{"base above cap", "--base 2s --cap 1s true", "above Cap"},
@@ -182,7 +182,7 @@ func TestUsage(t *testing.T) {
 func TestSubcommands(t *testing.T) {
 	r := finish(t, newCommand(t, "presets"))
 	require.Equal(t, 0, r.status)
-	assert.Contains(t, r.stdout, "aws-standard-2026")
+	assert.Contains(t, r.stdout, "aws-standard-2.1")
 	r = runRetry(t, "--", "presets")
 	assert.Equal(t, 127, r.status)
 	for flag, command := range map[string]string{"--version": "version", "--help": "help"} {

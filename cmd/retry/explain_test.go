@@ -51,7 +51,7 @@ func TestExplainRows(t *testing.T) {
 		name, args string
 		want       []string // names, values and origins
 	}{
-		{"a policy", "aws-standard-2026", []string{"policy aws-standard-2026 argument"}},
+		{"a policy", "aws-standard-2.1", []string{"policy aws-standard-2.1 argument"}},
 		{"a policy of several words", "full base=1s attempts=9", []string{"policy full base=1s attempts=9 argument"}},
 		{"a policy and flags around it", "--timeout 3s standard -t4", []string{"attempts 4 --attempts", "policy standard argument", "timeout 3s --timeout"}},
 		{"no wait", "--rule none --stdin none", []string{"attempts 3 default", "rule none --rule", "kill-after 5s default", "until 0 default", "consecutive 1 default", "stdin none --stdin", "output pass default"}},
@@ -87,7 +87,7 @@ func TestCompletion(t *testing.T) {
 		t.Run(shell, func(t *testing.T) {
 			script, err := completion([]string{shell})
 			require.NoError(t, err)
-			for _, name := range []string{"retry-on-output", "aws-standard-2026", "decorrelated"} {
+			for _, name := range []string{"retry-on-output", "aws-standard-2.1", "decorrelated"} {
 				assert.Contains(t, script, name)
 			}
 			path, err := exec.LookPath(shell)
@@ -108,7 +108,7 @@ func TestCompletion(t *testing.T) {
 			}
 			for line, want := range map[string]string{
 				"retry --retry-on-o":         "--retry-on-output",
-				"retry --policy aws-java-v1": "aws-java-v1-legacy aws-java-v1-standard aws-java-v1-adaptive",
+				"retry --policy aws-java-v2": "aws-java-v2-legacy aws-java-v2-standard-2.0",
 				"retry --output ":            "pass last success",
 				"retry -t 3 expl":            "explain",
 				"retry completion f":         "fish",
@@ -128,7 +128,7 @@ func checkFish(t *testing.T, fish, script string) {
 	t.Helper()
 	for line, want := range map[string]string{
 		"retry --retry-on-o":                        "--retry-on-output\tretry failed runs whose output matches",
-		"retry --policy aws-java-v1-l":              "aws-java-v1-legacy",
+		"retry --policy aws-java-v2-l":              "aws-java-v2-legacy",
 		"retry -t 3 ls --almost":                    "--almost-all",
 		"retry --timeout 5s -- ls --almost":         "--almost-all",
 		"retry completion f":                        "fish",

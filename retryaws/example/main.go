@@ -64,14 +64,14 @@ var (
 var item = map[string]types.AttributeValue{"title": &types.AttributeValueMemberS{Value: "Waiting"}}
 
 func scenarios() []scenario {
-	javaScript := awspreset.JavaScriptV3Standard2026.Policy("dynamodb")
-	javaScript.AttemptTimeout = 300 * time.Millisecond
+	common := awspreset.Standard21.Policy("dynamodb")
+	common.AttemptTimeout = 300 * time.Millisecond
 	return []scenario{
-		{"PutItem", awspreset.JavaV2Standard.Policy("dynamodb"), sdkLoop, "", func(ctx context.Context, c *dynamodb.Client) error {
+		{"PutItem", awspreset.JavaV2Standard20.Policy("dynamodb"), sdkLoop, "", func(ctx context.Context, c *dynamodb.Client) error {
 			_, err := c.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("books"), Item: item})
 			return err
 		}},
-		{"GetItem", javaScript, ownLoop, "", func(ctx context.Context, c *dynamodb.Client) error {
+		{"GetItem", common, ownLoop, "", func(ctx context.Context, c *dynamodb.Client) error {
 			_, err := c.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String("books"), Key: item})
 			return err
 		}},

@@ -31,13 +31,13 @@ func eachMode(t *testing.T, test func(*testing.T)) {
 }
 
 func TestRun(t *testing.T) {
-	want := `PutItem, policy aws-java-v2-standard service=dynamodb, in the SDK's loop
+	want := `PutItem, policy aws-java-v2-standard-2.0 service=dynamodb, in the SDK's loop
   1 0s 0s 400 ThrottlingException
   2 500ms 500ms 503 ServiceUnavailable
   3 25ms 525ms connection lost
   4 50ms 575ms 200 OK
   succeeded after 575ms
-GetItem, policy aws-js-v3-standard-2026 service=dynamodb timeout=300ms, instead of the SDK's loop
+GetItem, policy aws-standard-2.1 service=dynamodb timeout=300ms, instead of the SDK's loop
   1 0s 0s 400 ThrottlingException, asks for 400ms
   2 500ms 500ms no response in time
   3 25ms 825ms 200 OK

@@ -5,30 +5,62 @@ package main
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 type tally struct {
 	cases, delays int
-	excluded      int // number of cases that preset.go excludes
-	mismatches    []string
+	excluded      int // number of cases that mode.go excludes
+	mismatches    []mismatch
+}
+
+// A mismatch is a call in which an SDK and the policy differ.
+type mismatch struct {
+	mode, id    string
+	call        int
+	differences []difference
+}
+
+// A difference is one thing that differs in a call.
+type difference struct {
+	what string // attempts, delays, ok, error or quota
+	text string
+}
+
+// kind says where and in what the two differ. A change of an SDK usually makes many cases
+// differ in the same way.
+func (m mismatch) kind() string {
+	var what []string
+	for _, d := range m.differences {
+		what = append(what, d.what)
+	}
+	return m.mode + ": " + strings.Join(what, ", ")
+}
+
+func (m mismatch) lines() []string {
+	var lines []string
+	for _, d := range m.differences {
+		lines = append(lines, fmt.Sprintf("mismatch: %s: %s: call %d: %s: %s", m.mode, m.id, m.call, d.what, d.text))
+	}
+	return lines
 }
 
 func compare(server *server, r recording) (t tally, err error) {
 	for _, c := range r.Cases {
-		if exclusion(r.Preset, c.testCase) != "" {
+		if exclusion(r.Mode, c.testCase) != "" {
 			t.excluded++
 			continue
 		}
-		played, err := runCase(server, r.Preset, c.testCase)
+		played, err := runCase(server, r.Mode, c.testCase)
 		if err != nil {
-			return t, fmt.Errorf("%s: %s: %w", r.Preset, c.id(), err)
+			return t, fmt.Errorf("%s: %s: %w", r.Mode, c.id(), err)
 		}
 		t.cases++
 		for i, ours := range played {
 			theirs := c.Observed[i]
 			t.delays += len(theirs.Delays)
-			for _, difference := range differences(theirs, ours) {
-				t.mismatches = append(t.mismatches, fmt.Sprintf("%s: %s: call %d: %s", r.Preset, c.id(), i+1, difference))
+			if list := differences(theirs, ours); list != nil {
+				t.mismatches = append(t.mismatches, mismatch{r.Mode, c.id(), i + 1, list})
 			}
 		}
 	}
@@ -37,10 +69,10 @@ func compare(server *server, r recording) (t tally, err error) {
 
 // differences compares our observation of a call, in nanoseconds, with the SDK's, in
 // milliseconds.
-func differences(theirs, ours observation) []string {
-	var list []string
+func differences(theirs, ours observation) []difference {
+	var list []difference
 	differ := func(what string, theirs, ours any) {
-		list = append(list, fmt.Sprintf("%s: the SDK %v, the policy %v", what, theirs, ours))
+		list = append(list, difference{what, fmt.Sprintf("the SDK %v, the policy %v", theirs, ours)})
 	}
 	if theirs.Attempts != ours.Attempts {
 		differ("attempts", theirs.Attempts, ours.Attempts)

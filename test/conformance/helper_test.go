@@ -36,7 +36,7 @@ func unanswered(t *testing.T) string {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, filepath.Base(file)), data, 0o644))
 	}
 	for _, r := range recorded(t) {
-		s, err := readSet(folder, r.Preset)
+		s, err := readSet(folder, r.Mode)
 		require.NoError(t, err)
 		r.Cases, r.SDK = nil, ""
 		s.replace(r)

@@ -20,13 +20,13 @@ import (
 
 // runCase runs a case with [retry.Do] and real requests, and returns what a driver
 // would report, with delays in ns.
-func runCase(server *server, preset string, c testCase) ([]observation, error) {
-	return runCaseAt(server.URL, server.endpoint(c), preset, c)
+func runCase(server *server, mode string, c testCase) ([]observation, error) {
+	return runCaseAt(server.URL, server.endpoint(c), mode, c)
 }
 
 // runCaseAt is runCase with the URLs of the script and of the service.
-func runCaseAt(script, endpoint, preset string, c testCase) ([]observation, error) {
-	policy, err := policyOf(preset, c)
+func runCaseAt(script, endpoint, mode string, c testCase) ([]observation, error) {
+	policy, err := policyOf(mode, c)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func runCaseAt(script, endpoint, preset string, c testCase) ([]observation, erro
 	if err := setQuota(policy.Budget, c.Quota); err != nil {
 		return nil, err
 	}
-	operation := newOperation(script, endpoint, preset, c.Service)
+	operation := newOperation(script, endpoint, mode, c.Service)
 	defer operation.client.CloseIdleConnections()
 	var observed []observation
 	for _, call := range c.Calls {
@@ -44,7 +44,7 @@ func runCaseAt(script, endpoint, preset string, c testCase) ([]observation, erro
 		clock := &retrytest.Clock{}
 		policy.Clock = clock
 		err := retry.Do(context.Background(), policy, operation.run)
-		if isLongPoll(preset, c) {
+		if isLongPoll(mode, c) {
 			err = awspreset.LongPoll(context.Background(), policy, err)
 		}
 		o, err := operation.end(err)
@@ -107,16 +107,16 @@ type operation struct {
 	client  *http.Client
 	request func(ctx context.Context) (*http.Request, error)
 	format  *wireFormat
-	preset  string
+	mode    string
 	service string
 	call    call
 	sent    int
 }
 
-func newOperation(script, endpoint, preset, service string) *operation {
+func newOperation(script, endpoint, mode, service string) *operation {
 	// Each attempt has its own connection: net/http silently retries a request when a
 	// reused connection breaks.
-	o := &operation{server: script, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}, preset: preset, service: service}
+	o := &operation{server: script, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}, mode: mode, service: service}
 	method, contentType, body := http.MethodPost, "application/x-amz-json-1.0", "{}"
 	o.format = awsJSON
 	switch service {
@@ -219,16 +219,16 @@ func (o *operation) run(ctx context.Context) error {
 		err = &url.Error{Op: r.Method, URL: o.server, Err: context.DeadlineExceeded}
 	}
 	if err != nil {
-		return sendErrorOf(o.preset, err)
+		return sendErrorOf(o.mode, err)
 	}
 	if status < 300 {
-		return checksumOf(o.preset, header, body)
+		return checksumOf(o.mode, header, body)
 	}
 	code, message := o.format.read(body)
 	if code == "" {
-		code = codeOf(o.preset, o.format, status)
+		code = codeOf(o.mode, o.format, status)
 	}
-	return &serviceError{status: status, code: code, message: message, hint: hintOf(o.preset, o.service)(header)}
+	return &serviceError{status: status, code: code, message: message, hint: hintOf(o.mode, status, header)}
 }
 
 // A serviceError is a client's error for an error response.

@@ -22,9 +22,10 @@ func (r *runner) parse(args []string) error {
 	flags.SetOutput(r.stderr)
 	names := flags.String("sdk", "", "`names` of the SDKs to run, separated by commas: "+strings.Join(r.names(), ", ")+" (default all)")
 	need := flags.String("need", "", "`names` of the SDKs that must not be skipped, separated by commas")
-	preset := flags.String("preset", "", "the only preset to run, by its `name` in the text form")
+	mode := flags.String("mode", "", "the only mode to run, by its `name` in the text form")
 	flags.BoolVar(&r.update, "update", false, "rewrite the recordings in "+r.folder+"; with -newest, the table in "+r.page)
 	flags.BoolVar(&r.newest, "newest", false, "run the newest release of each SDK instead of the pinned one, in a copy")
+	flags.StringVar(&r.detailsFile, "details", "", "`file` for every single difference (default: they follow the summary)")
 	flags.StringVar(&r.cache, "cache", "", "`folder` for the SDKs (default gobackoff-conformance in the user's cache folder)")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -39,11 +40,11 @@ func (r *runner) parse(args []string) error {
 	if r.needed, err = r.known(*need); err != nil {
 		return err
 	}
-	if r.choose(wanted, *preset); r.newest {
+	if r.choose(wanted, *mode); r.newest {
 		r.sdks = slices.DeleteFunc(r.sdks, func(s sdk) bool { return s.newest == nil })
 	}
 	if len(r.sdks) == 0 {
-		return fmt.Errorf("the selected SDKs have no preset %q", *preset)
+		return fmt.Errorf("the selected SDKs have no mode %q", *mode)
 	}
 	for _, name := range r.needed {
 		if !slices.Contains(r.names(), name) {
@@ -75,15 +76,15 @@ func (r *runner) known(list string) ([]string, error) {
 	return names, nil
 }
 
-// choose keeps the SDKs with the wanted names (nil means all). If preset is not "", it
-// keeps no other preset.
-func (r *runner) choose(wanted []string, preset string) {
+// choose keeps the SDKs with the wanted names (nil means all). If mode is not "", it
+// keeps no other mode.
+func (r *runner) choose(wanted []string, mode string) {
 	var chosen []sdk
 	for _, s := range r.sdks {
-		if preset != "" {
-			s.presets = slices.DeleteFunc(slices.Clone(s.presets), func(p string) bool { return p != preset })
+		if mode != "" {
+			s.modes = slices.DeleteFunc(slices.Clone(s.modes), func(p string) bool { return p != mode })
 		}
-		if (wanted == nil || slices.Contains(wanted, s.name)) && len(s.presets) > 0 {
+		if (wanted == nil || slices.Contains(wanted, s.name)) && len(s.modes) > 0 {
 			chosen = append(chosen, s)
 		}
 	}

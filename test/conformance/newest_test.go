@@ -33,7 +33,7 @@ func runNewestFake(t *testing.T, folder string, sdks ...sdk) (int, string, strin
 // the version.
 func newestFake(t *testing.T, defect string) sdk {
 	t.Helper()
-	s := fakeSDK("aws-go-v2-standard")
+	s := fakeSDK("aws-go-v2-standard-2.0")
 	s.folder = t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(s.folder, "version"), []byte("fake 0.9\n"), 0o644))
 	require.NoError(t, os.WriteFile(filepath.Join(s.folder, "newest.sh"), []byte("echo fake 1.0 >version && cat version"), 0o644))
@@ -63,7 +63,7 @@ func TestNewest(t *testing.T) {
 		says, table string
 	}{
 		"same behavior":           {newestFake(t, "correct"), 0, "fake: pinned fake 0.9, newest fake 1.0\n", "fake 1.0 | " + today + " | as the presets"},
-		"another delay":           {newestFake(t, "waits 2 ns more"), statusDiffers, "mismatch: aws-go-v2-standard: ", "fake 1.0 | " + today + " | differs"},
+		"another delay":           {newestFake(t, "waits 2 ns more"), statusDiffers, "mismatch: aws-go-v2-standard-2.0: ", "fake 1.0 | " + today + " | differs"},
 		"cannot be downloaded":    {noNetwork, statusMissing, "registry unreachable\n", "fake 0.9 | " + today + " | could not be downloaded"},
 		"driver fails":            {newestFake(t, "fails"), statusBroke, "driver error\n", "fake 1.0 | " + today + " | the suite broke"},
 		"driver does not fit":     {unfit, statusBroke, "failed: exit status 3", "fake 1.0 | " + today + " | the suite broke"},
@@ -72,7 +72,7 @@ func TestNewest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			folder := recordedBy(t, newestFake(t, "correct"))
-			before := recordingIn(t, folder, "aws-go-v2-standard")
+			before := recordingIn(t, folder, "aws-go-v2-standard-2.0")
 			status, out, table := runNewestFake(t, folder, tt.sdk)
 			assert.Equal(t, tt.status, status, out)
 			assert.Contains(t, out, tt.says)
@@ -80,7 +80,7 @@ func TestNewest(t *testing.T) {
 			pinned, err := os.ReadFile(filepath.Join(tt.sdk.folder, "version"))
 			require.NoError(t, err)
 			assert.Equal(t, "fake 0.9\n", string(pinned), "the pins are as before")
-			assert.Equal(t, before, recordingIn(t, folder, "aws-go-v2-standard"), "the recordings are as before")
+			assert.Equal(t, before, recordingIn(t, folder, "aws-go-v2-standard-2.0"), "the recordings are as before")
 		})
 	}
 }

@@ -7,7 +7,7 @@ import "encoding/json"
 
 type input struct {
 	Endpoint string     `json:"endpoint"`
-	Preset   string     `json:"preset"`
+	Mode     string     `json:"mode"`
 	Cases    []testCase `json:"cases"`
 }
 
@@ -36,9 +36,10 @@ type response struct {
 }
 
 type output struct {
-	SDK   string      `json:"sdk"`
-	Unit  string      `json:"unit"`
-	Cases []caseCalls `json:"cases"`
+	SDK     string      `json:"sdk"`
+	Modules []string    `json:"modules"`
+	Unit    string      `json:"unit"`
+	Cases   []caseCalls `json:"cases"`
 }
 
 type caseCalls struct {

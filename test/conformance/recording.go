@@ -14,11 +14,11 @@ import (
 	"strings"
 )
 
-// A recording describes how an SDK behaves in all cases of a preset.
+// A recording describes how an SDK behaves in all cases of a mode.
 type recording struct {
-	Preset string
-	SDK    string // name and version
-	Cases  []recordedCase
+	Mode  string
+	SDK   string // name and version
+	Cases []recordedCase
 }
 
 type recordedCase struct {
@@ -28,11 +28,11 @@ type recordedCase struct {
 
 func (c testCase) id() string { return c.Service + " " + c.Operation + ": " + c.Name }
 
-func newRecording(preset string, cases []testCase, out output) (recording, error) {
+func newRecording(mode string, cases []testCase, out output) (recording, error) {
 	if len(out.Cases) != len(cases) {
 		return recording{}, fmt.Errorf("the output has %d of %d cases", len(out.Cases), len(cases))
 	}
-	r := recording{Preset: preset, SDK: out.SDK}
+	r := recording{Mode: mode, SDK: out.SDK}
 	unit, err := nanosecondsIn(out.Unit)
 	if err != nil {
 		return recording{}, err
@@ -116,7 +116,7 @@ func (r recording) lines() []string {
 func (r recording) changes(old recording) []string {
 	var changes []string
 	if r.SDK != old.SDK {
-		changes = append(changes, fmt.Sprintf("%s: the SDK was %q and is %q", r.Preset, old.SDK, r.SDK))
+		changes = append(changes, fmt.Sprintf("%s: the SDK was %q and is %q", r.Mode, old.SDK, r.SDK))
 	}
 	before := make(map[string]string)
 	for i, line := range old.lines() {
@@ -126,15 +126,15 @@ func (r recording) changes(old recording) []string {
 		id := r.Cases[i].id()
 		switch was, known := before[id]; {
 		case !known:
-			changes = append(changes, fmt.Sprintf("%s: new case %s", r.Preset, id))
+			changes = append(changes, fmt.Sprintf("%s: new case %s", r.Mode, id))
 		case was != line:
-			changes = append(changes, fmt.Sprintf("%s: %s\n\twas %s\n\tis  %s", r.Preset, id, was, line))
+			changes = append(changes, fmt.Sprintf("%s: %s\n\twas %s\n\tis  %s", r.Mode, id, was, line))
 		}
 		delete(before, id)
 	}
 	for _, c := range old.Cases {
 		if _, gone := before[c.id()]; gone {
-			changes = append(changes, fmt.Sprintf("%s: removed case %s", r.Preset, c.id()))
+			changes = append(changes, fmt.Sprintf("%s: removed case %s", r.Mode, c.id()))
 		}
 	}
 	return changes

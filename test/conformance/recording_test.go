@@ -17,7 +17,7 @@ import (
 // TestRecordings: each policy behaves as recorded from its SDK.
 func TestRecordings(t *testing.T) {
 	for _, r := range recorded(t) {
-		t.Run(r.Preset, func(t *testing.T) {
+		t.Run(r.Mode, func(t *testing.T) {
 			t.Parallel()
 			server := newServer()
 			defer server.Close()
@@ -33,15 +33,15 @@ func TestRecordings(t *testing.T) {
 // TestComplete: each recording has its SDK's version and all its cases.
 func TestComplete(t *testing.T) {
 	for _, r := range recorded(t) {
-		s := sdkOf(t, r.Preset)
-		assert.NoError(t, r.check(s, s.cases(setOf(t, r.Preset))), r.Preset)
+		s := sdkOf(t, r.Mode)
+		assert.NoError(t, r.check(s, s.cases(setOf(t, r.Mode))), r.Mode)
 	}
 }
 
-func sdkOf(t *testing.T, preset string) sdk {
+func sdkOf(t *testing.T, mode string) sdk {
 	t.Helper()
-	i := slices.IndexFunc(sdks, func(s sdk) bool { return slices.Contains(s.presets, preset) })
-	require.GreaterOrEqual(t, i, 0, preset)
+	i := slices.IndexFunc(sdks, func(s sdk) bool { return slices.Contains(s.modes, mode) })
+	require.GreaterOrEqual(t, i, 0, mode)
 	return sdks[i]
 }
 
@@ -74,9 +74,9 @@ func TestIncomplete(t *testing.T) {
 	}
 }
 
-func setOf(t *testing.T, preset string) *set {
+func setOf(t *testing.T, mode string) *set {
 	t.Helper()
-	s, err := readSet("../vectors/trace", preset)
+	s, err := readSet("../vectors/trace", mode)
 	require.NoError(t, err)
 	return s
 }
@@ -85,30 +85,30 @@ func recorded(t *testing.T) []recording {
 	t.Helper()
 	var all []recording
 	for _, s := range sdks {
-		for _, preset := range s.presets {
-			all = append(all, setOf(t, preset).recording(preset))
+		for _, mode := range s.modes {
+			all = append(all, setOf(t, mode).recording(mode))
 		}
 	}
 	return all
 }
 
-// TestEveryPreset: each preset has one recording.
+// TestEveryPreset: each preset is compared with an SDK, and each recording belongs to a mode.
 func TestEveryPreset(t *testing.T) {
-	var want, run, have []string
-	sources := make(map[string]bool)
+	var presets, compared, recorded, run []string
 	for preset := range awspreset.All() {
-		want = append(want, preset.String())
+		presets = append(presets, preset.String())
 	}
 	for _, s := range sdks {
-		run = append(run, s.presets...)
+		for _, mode := range s.modes {
+			compared = append(compared, presetOf(mode))
+			run = append(run, sourceOf(mode))
+			recorded = slices.AppendSeq(recorded, maps.Keys(setOf(t, mode).Sources))
+		}
 	}
-	for _, name := range run {
-		sources[sourceOf(name)] = true
-		have = slices.AppendSeq(have, maps.Keys(setOf(t, name).Sources))
-	}
-	assert.ElementsMatch(t, want, run)
-	slices.Sort(have)
-	assert.ElementsMatch(t, slices.Collect(maps.Keys(sources)), slices.Compact(have))
+	slices.Sort(compared)
+	assert.ElementsMatch(t, presets, slices.Compact(compared))
+	slices.Sort(recorded)
+	assert.ElementsMatch(t, run, slices.Compact(recorded))
 }
 
 // TestExclusions: every excluded case differs, and every reason applies to a case.
@@ -118,28 +118,28 @@ func TestExclusions(t *testing.T) {
 	used := make(map[string]bool)
 	for _, r := range recorded(t) {
 		for _, c := range r.Cases {
-			reason := exclusion(r.Preset, c.testCase)
+			reason := exclusion(r.Mode, c.testCase)
 			if reason == "" {
 				continue
 			}
 			used[reason] = true
-			played, err := runCase(server, r.Preset, c.testCase)
+			played, err := runCase(server, r.Mode, c.testCase)
 			require.NoError(t, err)
 			differ := 0
 			for i := range played {
 				differ += len(differences(c.Observed[i], played[i]))
 			}
-			assert.Positive(t, differ, "%s: %s: %s", r.Preset, c.id(), reason)
+			assert.Positive(t, differ, "%s: %s: %s", r.Mode, c.id(), reason)
 		}
 	}
 	for _, e := range exclusions {
-		assert.True(t, used[e.reason], "%v: %v: %s", e.preset, e.id, e.reason)
+		assert.True(t, used[e.reason], "%v: %v: %s", e.mode, e.id, e.reason)
 	}
 }
 
 func TestChanges(t *testing.T) {
 	made := func(change func(*recording)) recording {
-		r := recording{Preset: "p", SDK: "sdk 1", Cases: []recordedCase{
+		r := recording{Mode: "p", SDK: "sdk 1", Cases: []recordedCase{
 			{one("a", "sts", ok), []observation{{Attempts: 1, OK: true}}},
 			{one("b", "sts", broken), []observation{{Attempts: 3, Delays: nil, Error: "scripted response 3"}}},
 		}}
@@ -171,15 +171,15 @@ func TestChanges(t *testing.T) {
 func TestWrite(t *testing.T) {
 	folder := unanswered(t)
 	for _, r := range recorded(t) {
-		s, err := readSet(folder, r.Preset)
+		s, err := readSet(folder, r.Mode)
 		require.NoError(t, err)
 		s.replace(r)
 		require.NoError(t, s.write())
-		again, err := readSet(folder, r.Preset)
+		again, err := readSet(folder, r.Mode)
 		require.NoError(t, err)
-		assert.Empty(t, again.recording(r.Preset).changes(r))
-		assert.Equal(t, r.lines(), again.recording(r.Preset).lines())
-		known := setOf(t, r.Preset)
+		assert.Empty(t, again.recording(r.Mode).changes(r))
+		assert.Equal(t, r.lines(), again.recording(r.Mode).lines())
+		known := setOf(t, r.Mode)
 		before, err := json.Marshal(known)
 		require.NoError(t, err)
 		known.replace(r)

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -31,6 +32,25 @@ type runner struct {
 	missing        []string // SDKs that could not be downloaded or installed
 	result         result   // of the SDK that runs
 	results        []result // with newest
+
+	detailsFile string   // receives the details; "": they follow the summary
+	details     []string // every difference
+	kinds       []kind   // of differences, in order
+}
+
+// A kind is a kind of difference with the number of calls or cases and an example.
+type kind struct {
+	name    string
+	count   int
+	example string
+}
+
+func (r *runner) count(name, example string) {
+	i := slices.IndexFunc(r.kinds, func(k kind) bool { return k.name == name })
+	if i < 0 {
+		r.kinds, i = append(r.kinds, kind{name: name, example: example}), len(r.kinds)
+	}
+	r.kinds[i].count++
 }
 
 // The exit statuses. If several apply, it is the first of statusDiffers, statusBroke and
@@ -43,7 +63,8 @@ const (
 )
 
 type row struct {
-	preset, sdk string
+	mode, sdk string
+	modules   []string
 	tally
 	took time.Duration
 }
@@ -65,9 +86,12 @@ func (r *runner) run(args []string) int {
 		}
 	}
 	if len(r.rows) == 0 {
-		fmt.Fprintln(r.stdout, "no preset was compared")
+		fmt.Fprintln(r.stdout, "no mode was compared")
 	} else {
 		r.table()
+	}
+	if err := r.report(); err != nil {
+		r.failed(err)
 	}
 	if r.changed && !r.update && !r.newest {
 		fmt.Fprintln(r.stdout, "an SDK differs from its recording; -update rewrites the recordings")
@@ -119,8 +143,8 @@ func (r *runner) runSDK(s sdk) {
 		return
 	}
 	r.result.says = "as the presets"
-	for _, preset := range s.presets {
-		switch differs, err := r.runPreset(s, preset); {
+	for _, mode := range s.modes {
+		switch differs, err := r.runMode(s, mode); {
 		case err != nil:
 			r.failed(err)
 		case differs:
@@ -130,16 +154,16 @@ func (r *runner) runSDK(s sdk) {
 	}
 }
 
-// runPreset reports whether the SDK differs from the preset or from its recording.
-func (r *runner) runPreset(s sdk, preset string) (differs bool, err error) {
+// runMode reports whether the SDK differs from the mode or from its recording.
+func (r *runner) runMode(s sdk, mode string) (differs bool, err error) {
 	start := time.Now()
 	server := newServer()
 	defer server.Close()
-	known, err := readSet(r.folder, preset)
+	known, err := readSet(r.folder, mode)
 	if err != nil {
 		return false, err
 	}
-	fresh, err := s.record(server, r.cache, preset, s.cases(known))
+	fresh, modules, err := s.record(server, r.cache, mode, s.cases(known))
 	if err != nil {
 		return false, err
 	}
@@ -151,22 +175,26 @@ func (r *runner) runPreset(s sdk, preset string) (differs bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	for _, mismatch := range t.mismatches {
-		fmt.Fprintln(r.stdout, "mismatch:", mismatch)
+	for _, m := range t.mismatches {
+		lines := m.lines()
+		r.count(m.kind(), strings.TrimPrefix(lines[0], "mismatch: "+m.mode+": "))
+		r.details = append(r.details, lines...)
 	}
-	r.rows = append(r.rows, row{preset, fresh.SDK, t, time.Since(start)})
+	r.rows = append(r.rows, row{mode, fresh.SDK, modules, t, time.Since(start)})
 	return changed || t.mismatches != nil, nil
 }
 
 // keep compares a fresh recording with the committed one. With -update, it replaces the
 // committed one, unless the release is another.
 func (r *runner) keep(known *set, fresh recording) (changed bool, err error) {
-	old := known.recording(fresh.Preset)
+	old := known.recording(fresh.Mode)
 	if r.newest {
 		old.SDK = fresh.SDK // a new version alone is no change
 	}
 	for _, change := range fresh.changes(old) {
-		fmt.Fprintln(r.stdout, "changed:", change)
+		first, _, _ := strings.Cut(change, "\n")
+		r.count(fresh.Mode+": other than recorded", strings.TrimPrefix(first, fresh.Mode+": "))
+		r.details = append(r.details, "changed: "+change)
 		r.changed, changed = true, !r.update || r.newest
 	}
 	if r.update && !r.newest {
@@ -176,12 +204,35 @@ func (r *runner) keep(known *set, fresh recording) (changed bool, err error) {
 	return changed, nil
 }
 
+// report writes one line for each kind of difference, and then the details.
+func (r *runner) report() error {
+	for _, k := range r.kinds {
+		fmt.Fprintf(r.stdout, "differs: %s: %d, such as %s\n", k.name, k.count, k.example)
+	}
+	var text strings.Builder
+	for _, detail := range r.details {
+		fmt.Fprintln(&text, detail)
+	}
+	if r.detailsFile != "" {
+		return os.WriteFile(r.detailsFile, []byte(text.String()), 0o644)
+	}
+	_, err := io.WriteString(r.stdout, text.String())
+	return err
+}
+
 func (r *runner) table() {
 	w := tabwriter.NewWriter(r.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "preset\tSDK\tcases\texcluded\tdelays\tmismatches\ttime")
+	fmt.Fprintln(w, "mode\tSDK\tcases\texcluded\tdelays\tmismatches\ttime")
 	for _, row := range r.rows {
 		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%.1fs\n",
-			row.preset, row.sdk, row.cases, row.excluded, row.delays, len(row.mismatches), row.took.Seconds())
+			row.mode, row.sdk, row.cases, row.excluded, row.delays, len(row.mismatches), row.took.Seconds())
 	}
 	w.Flush()
+	shown := map[string]bool{}
+	for _, row := range r.rows {
+		if row.modules != nil && !shown[row.sdk] {
+			fmt.Fprintf(r.stdout, "%s: %s\n", row.sdk, strings.Join(row.modules, ", "))
+			shown[row.sdk] = true
+		}
+	}
 }

@@ -43,7 +43,7 @@ func fakeDriver(defect string) int {
 	}
 	out := output{SDK: "fake 1.0", Unit: "ns"}
 	for _, c := range in.Cases {
-		calls, err := runCaseAt(in.Endpoint, cmp.Or(c.Endpoint, in.Endpoint), in.Preset, c)
+		calls, err := runCaseAt(in.Endpoint, cmp.Or(c.Endpoint, in.Endpoint), in.Mode, c)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, c.id(), err)
 			return 1
@@ -113,10 +113,10 @@ func mustFloat(n json.Number) float64 {
 
 // fakeSDK returns an SDK whose driver is the test program. The driver runs the cases of
 // only two services, because every attempt needs a new connection.
-func fakeSDK(presets ...string) sdk {
+func fakeSDK(modes ...string) sdk {
 	return sdk{
 		name: "fake", version: "1.0", reports: "fake 1.0", folder: ".", install: []string{"go", "version"}, driver: []string{os.Args[0]},
-		without: regexp.MustCompile(`^(dynamodb|s3|sts) `), presets: presets,
+		without: regexp.MustCompile(`^(dynamodb|s3|sts) `), modes: modes,
 	}
 }
 
@@ -133,12 +133,12 @@ func runFake(t *testing.T, folder string, sdks []sdk, args ...string) (int, stri
 // recording.
 func TestCorrectDriver(t *testing.T) {
 	t.Setenv(fakeEnv, "correct")
-	folder, sdks := unanswered(t), []sdk{fakeSDK("aws-go-v2-standard-2026", "aws-java-v2-legacy")}
+	folder, sdks := unanswered(t), []sdk{fakeSDK("aws-go-v2-standard-2.1", "aws-java-v2-legacy")}
 
 	status, out := runFake(t, folder, sdks)
 	assert.Equal(t, 1, status, out)
 	assert.Contains(t, out, `changed: aws-java-v2-legacy: the SDK was "" and is "fake 1.0"`)
-	assert.Contains(t, out, "changed: aws-go-v2-standard-2026: new case sqs ListQueues: 500 forever\n")
+	assert.Contains(t, out, "changed: aws-go-v2-standard-2.1: new case sqs ListQueues: 500 forever\n")
 	assert.Contains(t, out, "an SDK differs from its recording; -update")
 	assert.NotContains(t, out, "mismatch:")
 	assert.Empty(t, recordingIn(t, folder, "aws-java-v2-legacy").Cases)
@@ -153,11 +153,11 @@ func TestCorrectDriver(t *testing.T) {
 		assert.Equal(t, 0, status, out)
 		lines := strings.Split(strings.TrimSpace(out), "\n")
 		require.Len(t, lines, 3, out)
-		assert.Regexp(t, `^preset +SDK +cases +excluded +delays +mismatches +time$`, lines[0])
-		assert.Regexp(t, fmt.Sprintf(`^aws-go-v2-standard-2026 +fake 1.0 +%d +0 +\d{3,} +0 +[\d.]+s$`, len(sdks[0].cases(setOf(t, "aws-go-v2-standard-2026")))), lines[1])
+		assert.Regexp(t, `^mode +SDK +cases +excluded +delays +mismatches +time$`, lines[0])
+		assert.Regexp(t, fmt.Sprintf(`^aws-go-v2-standard-2.1 +fake 1.0 +%d +0 +\d{3,} +0 +[\d.]+s$`, len(sdks[0].cases(setOf(t, "aws-go-v2-standard-2.1")))), lines[1])
 		assert.Regexp(t, `^aws-java-v2-legacy +fake 1.0 +\d{2,} +\d+ +\d{3,} +0 +[\d.]+s$`, lines[2])
 	}
-	status, out = runFake(t, folder, sdks, "-preset", "aws-java-v2-legacy")
+	status, out = runFake(t, folder, sdks, "-mode", "aws-java-v2-legacy")
 	assert.Equal(t, 0, status, out)
 	assert.NotContains(t, out, "aws-go-v2")
 }
@@ -174,16 +174,16 @@ func TestDefectiveDriver(t *testing.T) {
 		"loses the message":       `mismatch: .*: call 1: error: the SDK another error, the policy .*scripted response \d`,
 		"loses its quota":         `mismatch: .*: call 1: quota: the SDK none, the policy \d+`,
 		"takes more of its quota": `mismatch: .*: call 1: quota: the SDK \d+, the policy \d+`,
-		"unknown unit":            `failed: aws-go-v2-standard: the driver's output: unit "mi" is not s, ms or ns`,
-		"other version":           `failed: aws-go-v2-standard: the driver's output: the SDK is "fake 2.0", not "fake 1.0"`,
-		"forgets a case":          `failed: aws-go-v2-standard: the driver's output: the output has \d+ of \d+ cases`,
-		"forgets a call":          `failed: aws-go-v2-standard: the driver's output: .*: the output has "500 forever" with 0 of 1 calls`,
-		"invalid output":          `failed: aws-go-v2-standard: the driver's output: invalid character`,
-		"fails":                   `failed: aws-go-v2-standard: the driver: exit status 3: driver error`,
+		"unknown unit":            `failed: aws-go-v2-standard-2.0: the driver's output: unit "mi" is not s, ms or ns`,
+		"other version":           `failed: aws-go-v2-standard-2.0: the driver's output: the SDK is "fake 2.0", not "fake 1.0"`,
+		"forgets a case":          `failed: aws-go-v2-standard-2.0: the driver's output: the output has \d+ of \d+ cases`,
+		"forgets a call":          `failed: aws-go-v2-standard-2.0: the driver's output: .*: the output has "500 forever" with 0 of 1 calls`,
+		"invalid output":          `failed: aws-go-v2-standard-2.0: the driver's output: invalid character`,
+		"fails":                   `failed: aws-go-v2-standard-2.0: the driver: exit status 3: driver error`,
 	} {
 		t.Run(defect, func(t *testing.T) {
 			t.Parallel()
-			s := fakeSDK("aws-go-v2-standard")
+			s := fakeSDK("aws-go-v2-standard-2.0")
 			s.driver = []string{"env", fakeEnv + "=" + defect, os.Args[0]}
 			status, out := runFake(t, unanswered(t), []sdk{s}, "-update")
 			assert.Equal(t, map[bool]int{true: statusDiffers, false: statusBroke}[strings.HasPrefix(complaint, "mismatch")], status)
@@ -216,7 +216,7 @@ func TestSkipped(t *testing.T) {
 	status, out = runFake(t, folder, []sdk{missing})
 	assert.Equal(t, statusMissing, status, out)
 	assert.Contains(t, out, line)
-	assert.Contains(t, out, "no preset was compared")
+	assert.Contains(t, out, "no mode was compared")
 }
 
 func TestInstalledOnce(t *testing.T) {
@@ -242,8 +242,8 @@ func TestArguments(t *testing.T) {
 		{[]string{"-h"}, 0, "-update"},
 		{[]string{"-sdk", "cobol"}, 2, `no such SDK: "cobol"; valid names are fake, other`},
 		{[]string{"-need", "fake,"}, 2, `no such SDK: ""`},
-		{[]string{"-preset", "aws-cobol"}, 2, `the selected SDKs have no preset "aws-cobol"`},
-		{[]string{"-need", "other", "-preset", "aws-js-v2"}, 2, "-need other: this SDK is not selected"},
+		{[]string{"-mode", "aws-cobol"}, 2, `the selected SDKs have no mode "aws-cobol"`},
+		{[]string{"-need", "other", "-mode", "aws-js-v2"}, 2, "-need other: this SDK is not selected"},
 		{[]string{"everything"}, 2, `unexpected argument "everything"`},
 		{[]string{"-fast"}, 2, "flag provided but not defined"},
 	} {
@@ -266,9 +266,9 @@ func TestBrokenSet(t *testing.T) {
 	assert.Equal(t, "{", string(data))
 }
 
-func recordingIn(t *testing.T, folder, preset string) recording {
+func recordingIn(t *testing.T, folder, mode string) recording {
 	t.Helper()
-	s, err := readSet(folder, preset)
+	s, err := readSet(folder, mode)
 	require.NoError(t, err)
-	return s.recording(preset)
+	return s.recording(mode)
 }

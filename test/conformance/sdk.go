@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// driverTime limits the duration of an installation and of a driver's run with a preset.
+// driverTime limits the duration of an installation and of a driver's run with a mode.
 const driverTime = 10 * time.Minute
 
 // An sdk is one version of an AWS SDK with its driver. In the commands, $cache is
@@ -35,69 +35,69 @@ type sdk struct {
 	driver  []string
 	newest  []string       // replaces the versions in the folder by the newest and prints what the driver then reports; nil: an older release is meant
 	without *regexp.Regexp // matches the cases that the driver does not run; may be nil
-	presets []string       // in the library's text form
+	modes   []string       // such as aws-botocore-adaptive-2.1; docs/aws.md says which preset is compared with each
 }
 
 var sdks = []sdk{
-	botocore("1.34.106", "aws-botocore-standard-late-cap", "aws-botocore-adaptive-late-cap"),
-	botocore("1.43.11", "aws-botocore-standard", "aws-botocore-adaptive"),
-	current(botocore("1.44.5", "aws-botocore-legacy", "aws-botocore-standard-2026", "aws-botocore-adaptive-2026", "aws-standard-2026", "aws-adaptive-2026"), "1.44.5"),
+	botocore("1.43.11", "aws-botocore-standard-2.0", "aws-botocore-adaptive-2.0"),
+	current(botocore("1.44.8", "aws-botocore-legacy", "aws-botocore-standard-2.1", "aws-botocore-adaptive-2.1"), "1.44.8"),
 	current(javaScript("js-v2", "2.1693.0", "v2", "aws-sdk 2.1693.0", "aws-js-v2"), "v2"),
-	javaScript("js-v3", "late-cap", "v3-late-cap", "@aws-sdk/client-sts 3.1024.0, @smithy/util-retry 4.2.13",
-		"aws-js-v3-standard-late-cap"),
-	javaScript("js-v3", "flag-off", "v3-flag-off", "@aws-sdk/client-sts 3.1162.0, @smithy/core 3.39.0",
-		"aws-js-v3-standard", "aws-js-v3-adaptive"),
-	current(javaScript("js-v3", "2026", "v3-2026", "@aws-sdk/client-sts 3.1162.0, @smithy/core 3.41.0",
-		"aws-js-v3-standard-2026", "aws-js-v3-adaptive-2026"), "v3-2026"),
-	current(java("v1", "aws-sdk-java 1.12.797", "aws-java-v1-legacy", "aws-java-v1-standard", "aws-java-v1-adaptive"), "v1"),
-	current(java("v2", "aws-sdk-java-v2 2.57.8", "aws-java-v2-legacy", "aws-java-v2-standard", "aws-java-v2-adaptive",
-		"aws-java-v2-standard-2026", "aws-java-v2-adaptive-2026"), "v2"),
-	current(goV2("go.mod", "1.48.0", "aws-go-v2-standard-2026", "aws-go-v2-adaptive-2026")),
-	goV2("v1.47.mod", "1.47.8", "aws-go-v2-standard", "aws-go-v2-adaptive"),
+	javaScript("js-v3", "2.0", "v3-2.0", "@aws-sdk/client-sts 3.1162.0, @smithy/core 3.39.0",
+		"aws-js-v3-standard-2.0", "aws-js-v3-adaptive-2.0"),
+	current(javaScript("js-v3", "2.1", "v3-2.1", "@aws-sdk/client-sts 3.1174.0, @smithy/core 3.41.1",
+		"aws-js-v3-standard-2.1", "aws-js-v3-adaptive-2.1"), "v3-2.1"),
+	current(java("v1", "aws-sdk-java 1.12.797", "aws-java-v1"), "v1"),
+	java("v2-2.57", "aws-sdk-java-v2 2.57.8", "aws-java-v2-standard-2.0", "aws-java-v2-adaptive-2.0"),
+	current(java("v2", "aws-sdk-java-v2 2.58.0", "aws-java-v2-legacy", "aws-java-v2-standard-2.1", "aws-java-v2-adaptive-2.1"), "v2"),
+	goSDK("go-v1", "go.mod", "aws-sdk-go 1.55.8", "aws-go-v1"),
+	current(goSDK("go-v2", "go.mod", "aws-sdk-go-v2 1.48.0", "aws-go-v2-standard-2.1", "aws-go-v2-adaptive-2.1")),
+	goSDK("go-v2", "v1.47.mod", "aws-sdk-go-v2 1.47.8", "aws-go-v2-standard-2.0", "aws-go-v2-adaptive-2.0"),
 }
 
-// current returns an SDK whose present behavior the presets describe. -newest calls its
+// current returns an SDK whose present behavior the modes describe. -newest calls its
 // driver's newest.sh with the arguments.
 func current(s sdk, args ...string) sdk {
 	s.newest = append([]string{"sh", "newest.sh"}, args...)
 	return s
 }
 
-func botocore(version string, presets ...string) sdk {
+func botocore(version string, modes ...string) sdk {
 	return sdk{
 		name: "botocore", version: version, reports: "botocore " + version, folder: "drivers/botocore",
 		install: []string{"sh", "install.sh", version, "$cache"},
 		driver:  []string{"sh", "run.sh", version, "$cache"},
-		presets: presets,
+		modes:   modes,
 	}
 }
 
-func goV2(modfile, version string, presets ...string) sdk {
-	binary := "$cache/go-v2-" + version
+func goSDK(name, modfile, reports string, modes ...string) sdk {
+	version := reports[strings.LastIndexByte(reports, ' ')+1:]
+	binary := "$cache/" + name + "-" + version
 	return sdk{
-		name: "go-v2", version: version, reports: "aws-sdk-go-v2 " + version, folder: "drivers/go",
-		install: []string{"sh", "install.sh", modfile, binary},
+		name: name, version: version, reports: reports, folder: "drivers/go",
+		install: []string{"sh", "install.sh", name, modfile, binary},
 		driver:  []string{binary},
-		presets: presets,
+		modes:   modes,
 	}
 }
 
-func javaScript(name, version, folder, reports string, presets ...string) sdk {
+func javaScript(name, version, folder, reports string, modes ...string) sdk {
 	return sdk{
 		name: name, version: version, reports: reports, folder: "drivers/js",
 		install: []string{"sh", "install.sh", folder, "$cache"},
 		driver:  []string{"sh", "run.sh", folder, "$cache"},
-		presets: presets,
+		modes:   modes,
 	}
 }
 
-func java(version, reports string, presets ...string) sdk {
+func java(folder, reports string, modes ...string) sdk {
+	name, _, _ := strings.Cut("java-"+folder, "-2.")
 	return sdk{
-		name: "java-" + version, version: version, reports: reports, folder: "drivers/java",
-		install: []string{"sh", "install.sh", version, "$cache"},
-		driver:  []string{"sh", "run.sh", version, "$cache"},
+		name: name, version: folder, reports: reports, folder: "drivers/java",
+		install: []string{"sh", "install.sh", folder, "$cache"},
+		driver:  []string{"sh", "run.sh", folder, "$cache"},
 		without: regexp.MustCompile(`^s3 `),
-		presets: presets,
+		modes:   modes,
 	}
 }
 
@@ -148,33 +148,34 @@ func (s sdk) cases(known *set) []testCase {
 	return cases
 }
 
-func (s sdk) record(server *server, cache, preset string, cases []testCase) (recording, error) {
+// record also returns the versions of the modules that the driver is made of.
+func (s sdk) record(server *server, cache, mode string, cases []testCase) (recording, []string, error) {
 	placed := slices.Clone(cases)
 	for i, c := range placed {
 		if c.TLS {
 			placed[i].Endpoint = server.endpoint(c)
 		}
 	}
-	in, err := json.Marshal(input{Endpoint: server.URL, Preset: preset, Cases: placed})
+	in, err := json.Marshal(input{Endpoint: server.URL, Mode: mode, Cases: placed})
 	if err != nil {
-		return recording{}, err
+		return recording{}, nil, err
 	}
 	data, err := s.command(s.driver, cache, in)
 	if err != nil {
-		return recording{}, fmt.Errorf("%s: the driver: %w", preset, err)
+		return recording{}, nil, fmt.Errorf("%s: the driver: %w", mode, err)
 	}
 	var out output
 	if err := json.Unmarshal(data, &out); err != nil {
-		return recording{}, fmt.Errorf("%s: the driver's output: %w", preset, err)
+		return recording{}, nil, fmt.Errorf("%s: the driver's output: %w", mode, err)
 	}
-	r, err := newRecording(preset, cases, out)
+	r, err := newRecording(mode, cases, out)
 	if err != nil {
-		return recording{}, fmt.Errorf("%s: the driver's output: %w", preset, err)
+		return recording{}, nil, fmt.Errorf("%s: the driver's output: %w", mode, err)
 	}
 	if err := r.check(s, cases); err != nil {
-		return recording{}, fmt.Errorf("%s: the driver's output: %w", preset, err)
+		return recording{}, nil, fmt.Errorf("%s: the driver's output: %w", mode, err)
 	}
-	return r, nil
+	return r, out.Modules, nil
 }
 
 // command runs a command in the driver's folder. The error includes the end of standard

@@ -22,7 +22,7 @@ func TestResponses(t *testing.T) {
 	s := newServer()
 	defer s.Close()
 	for _, service := range []string{"sts", "s3", "dynamodb", "sqs"} {
-		o := newOperation(s.URL, s.URL, "aws-go-v2-standard-2026", service)
+		o := newOperation(s.URL, s.URL, "aws-go-v2-standard-2.1", service)
 		hinted := response{Status: 503, Code: "SlowDown", Headers: map[string]string{"x-amz-retry-after": "1500"}}
 		require.NoError(t, o.begin(call{[]response{hinted, broken, ok}}))
 		var failed *serviceError
@@ -72,20 +72,20 @@ func TestUntrusted(t *testing.T) {
 func TestChecksum(t *testing.T) {
 	s := newServer()
 	defer s.Close()
-	for preset, want := range map[string]string{
-		"aws-js-v2": "0 CRC32CheckFailed: ", "aws-js-v3-standard": "", "aws-botocore-legacy": "0 ChecksumError: ",
-		"aws-standard-2026": "0 ChecksumError: ", "aws-go-v2-standard": "",
-		"aws-java-v1-legacy": "unexpected EOF", "aws-java-v2-legacy": "Crc32MismatchException",
+	for mode, want := range map[string]string{
+		"aws-js-v2": "0 CRC32CheckFailed: ", "aws-js-v3-standard-2.0": "", "aws-botocore-legacy": "0 ChecksumError: ",
+		"aws-botocore-standard-2.1": "0 ChecksumError: ", "aws-go-v2-standard-2.0": "",
+		"aws-java-v1": "unexpected EOF", "aws-java-v2-legacy": "Crc32MismatchException",
 	} {
-		o := newOperation(s.URL, s.URL, preset, "dynamodb")
+		o := newOperation(s.URL, s.URL, mode, "dynamodb")
 		for sum, wrong := range map[string]bool{"1": true, fmt.Sprint(crc32.ChecksumIEEE([]byte(awsJSON.success))): false} {
 			require.NoError(t, o.begin(call{[]response{{Status: 200, Headers: map[string]string{"x-amz-crc32": sum}}}}))
 			err := o.run(t.Context())
 			if want == "" || !wrong {
-				assert.NoError(t, err, preset)
+				assert.NoError(t, err, mode)
 				continue
 			}
-			assert.EqualError(t, err, want, preset)
+			assert.EqualError(t, err, want, mode)
 		}
 	}
 }
@@ -150,7 +150,7 @@ func TestScenarios(t *testing.T) {
 func TestSetQuota(t *testing.T) {
 	impossible := one("", "sts", ok)
 	impossible.Quota = new(499)
-	_, err := runCaseAt("", "", "aws-standard-2026", impossible)
+	_, err := runCaseAt("", "", "aws-botocore-standard-2.1", impossible)
 	assert.EqualError(t, err, "the quota is 495, not 499")
 	_, err = runCaseAt("", "", "aws-cobol", impossible)
 	assert.ErrorContains(t, err, "aws-cobol")

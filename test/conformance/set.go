@@ -66,18 +66,11 @@ func callOf(o observation) recordCall {
 	return c
 }
 
-// sourceOf returns the name in the sets of the SDK that a preset is compared with.
-func sourceOf(preset string) string {
-	switch name := strings.TrimPrefix(preset, "aws-"); name {
-	case "standard-2026", "adaptive-2026":
-		return "botocore-" + name
-	default:
-		return name
-	}
-}
+// sourceOf returns a mode's name in the sets.
+func sourceOf(mode string) string { return strings.TrimPrefix(mode, "aws-") }
 
-// readSet returns the set in a folder that has the preset's SDK.
-func readSet(folder, preset string) (*set, error) {
+// readSet returns the set in a folder that has the mode's SDK.
+func readSet(folder, mode string) (*set, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
 	if err != nil {
 		return nil, err
@@ -91,7 +84,7 @@ func readSet(folder, preset string) (*set, error) {
 		if err := json.Unmarshal(data, s); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
-		if _, ok := s.Sources[sourceOf(preset)]; ok {
+		if _, ok := s.Sources[sourceOf(mode)]; ok {
 			for i := range s.Cases {
 				c := &s.Cases[i]
 				_, c.Given.Name, _ = strings.Cut(c.ID, ": ")
@@ -99,13 +92,13 @@ func readSet(folder, preset string) (*set, error) {
 			return s, nil
 		}
 	}
-	return nil, fmt.Errorf("%s: no set has the source %s", folder, sourceOf(preset))
+	return nil, fmt.Errorf("%s: no set has the source %s", folder, sourceOf(mode))
 }
 
-// recording returns the cases that the preset's SDK has answered.
-func (s *set) recording(preset string) recording {
-	name := sourceOf(preset)
-	r := recording{Preset: preset, SDK: s.Sources[name].SDK}
+// recording returns the cases that the mode's SDK has answered.
+func (s *set) recording(mode string) recording {
+	name := sourceOf(mode)
+	r := recording{Mode: mode, SDK: s.Sources[name].SDK}
 	for _, c := range s.Cases {
 		for _, a := range c.Answers {
 			if !slices.Contains(a.From, name) {
@@ -123,7 +116,7 @@ func (s *set) recording(preset string) recording {
 
 // replace replaces the answers of the recording's SDK.
 func (s *set) replace(r recording) {
-	name := sourceOf(r.Preset)
+	name := sourceOf(r.Mode)
 	about := s.Sources[name]
 	about.SDK = r.SDK
 	s.Sources[name] = about

@@ -121,7 +121,7 @@ func TestCallerErrors(t *testing.T) {
 		if got := (retry.DefaultClassifier{}).Classify(tt.err).Class; got != tt.plain {
 			t.Errorf("%v: %v by default", tt.err, got)
 		}
-		aws := awspreset.Classifier{Preset: awspreset.Standard2026}
+		aws := awspreset.Classifier{Preset: awspreset.Standard21}
 		if got := aws.Classify(tt.err).Class; got != tt.aws {
 			t.Errorf("%v: %v by AWS", tt.err, got)
 		}

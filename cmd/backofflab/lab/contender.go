@@ -132,7 +132,7 @@ func Usual() []Contender {
 		"full base=100ms cap=20s attempts=4 budget=token",
 		"full base=100ms cap=20s attempts=4 budget=throttle",
 		"full base=100ms cap=20s attempts=4 budget=ratio(ratio=0.1 floor=0.1)",
-		"aws-standard-2026",
+		"aws-standard-2.1",
 	)
 }
 

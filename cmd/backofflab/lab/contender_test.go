@@ -19,11 +19,11 @@ func TestParseContender(t *testing.T) {
 		Backoff: retry.FullJitter{Base: 100 * time.Millisecond, Cap: 20 * time.Second},
 		Budget:  &RatioBudget{Ratio: 0.1, Clock: clock}, Clock: clock,
 	}, c.Policy(clock))
-	c = contender(t, "aws-standard-2026")
+	c = contender(t, "aws-standard-2.1")
 	one, two := c.Policy(clock), c.Policy(clock)
 	assert.NotNil(t, one.Budget)
 	assert.NotSame(t, one.Budget, two.Budget, "processes do not share a budget")
-	c = contender(t, "aws-adaptive-2026")
+	c = contender(t, "aws-standard-2.1 limiter=adaptive")
 	assert.Same(t, clock, c.Policy(clock).Limiter.(*awspreset.AdaptiveLimiter).Clock)
 	for text, want := range map[string]string{
 		"":               "no policy",

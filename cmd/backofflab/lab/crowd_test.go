@@ -19,7 +19,7 @@ func TestCrowdAgreesWithTheModel(t *testing.T) {
 		"constant delay=15ms elapsed=300ms attempts=unlimited",
 		"schedule delays=10ms/100ms/50ms",
 		"none elapsed=300ms",
-		"aws-standard-2026 budget=none",
+		"aws-standard-2.1 budget=none",
 	)...)
 	c := Contention{Contenders: policies, Clients: []int{20, 60}, Trials: 150, Seed: 5}
 	model, err := c.Run(t.Context())
@@ -79,7 +79,7 @@ func TestContentionHonors(t *testing.T) {
 	ratio := run("full base=10ms cap=2s attempts=unlimited budget=ratio(ratio=0.1 floor=0.1)", 0)
 	assert.InDelta(t, 80.0, ratio.Calls.Mean, 2, "each client has one retry in ten seconds")
 
-	limited := run("aws-adaptive-2026 attempts=unlimited budget=none", 0)
+	limited := run("aws-standard-2.1 limiter=adaptive attempts=unlimited budget=none", 0)
 	assert.Equal(t, 1.0, limited.Done.Mean)
 	impatient := run("none attempts=unlimited timeout=25ms elapsed=2s", 0)
 	assert.Less(t, impatient.Done.Mean, 0.05, "an attempt takes 40 ms")

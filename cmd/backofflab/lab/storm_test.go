@@ -126,7 +126,7 @@ func TestStormQueueing(t *testing.T) {
 
 // Results depend only on the seed, and all contenders have the same calls.
 func TestStormDeterminism(t *testing.T) {
-	s := smallStorm(threeRetries, "aws-standard-2026 limiter=adaptive", threeRetries+" budget=ratio", "none attempts=2")
+	s := smallStorm(threeRetries, "aws-standard-2.1 limiter=adaptive", threeRetries+" budget=ratio", "none attempts=2")
 	s.Outage.Kind = Down
 	s.Parallel = 1
 	one := mustRun(t, s)

@@ -58,8 +58,8 @@ func Rows() []Row {
 		{"no delay, a minute, 50 attempts", retry.Policy{Backoff: retry.NoDelay{}, MaxElapsed: minute, MaxAttempts: 50}, 0, 50, 50},
 		{"hints that end waits, a minute", retry.Policy{Hint: noWait{}, MaxElapsed: minute}, s, unlimited, 3},
 
-		{"AWS", preset(awspreset.Standard2026, ""), 0, 3, 3},
-		{"AWS, DynamoDB", preset(awspreset.Standard2026, "dynamodb"), 0, 4, 4},
+		{"AWS", preset(awspreset.Standard21, ""), 0, 3, 3},
+		{"AWS, DynamoDB", preset(awspreset.Standard21, "dynamodb"), 0, 4, 4},
 		{"botocore's legacy mode", preset(awspreset.BotocoreLegacy, ""), 0, 5, 5},
 		{"botocore's legacy mode, DynamoDB", preset(awspreset.BotocoreLegacy, "dynamodb"), 0, 10, 10},
 		{"JavaScript v2, DynamoDB", preset(awspreset.JavaScriptV2, "dynamodb"), 0, 11, 11},

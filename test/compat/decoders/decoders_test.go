@@ -93,10 +93,10 @@ func TestForms(t *testing.T) {
 			"full base=100ms cap=5s attempts=7",
 		},
 		"preset": {
-			"retry:\n  preset: aws-standard-2026\n  service: dynamodb\n  elapsed: 1m",
-			`{"retry": {"preset": "aws-standard-2026", "service": "dynamodb", "elapsed": "1m"}}`,
-			"[retry]\npreset = 'aws-standard-2026'\nservice = 'dynamodb'\nelapsed = '1m'",
-			"aws-standard-2026 service=dynamodb elapsed=1m",
+			"retry:\n  preset: aws-standard-2.1\n  service: dynamodb\n  elapsed: 1m",
+			`{"retry": {"preset": "aws-standard-2.1", "service": "dynamodb", "elapsed": "1m"}}`,
+			"[retry]\npreset = 'aws-standard-2.1'\nservice = 'dynamodb'\nelapsed = '1m'",
+			"aws-standard-2.1 service=dynamodb elapsed=1m",
 		},
 		"numbers and lists": {
 			"retry: {rule: spread(full base=1s), fraction: 0.25, budget: 'shared(reserve=9)'}",
@@ -232,13 +232,13 @@ func TestFlags(t *testing.T) {
 	assert.Equal(t, "full base=100ms attempts=7", p.String())
 
 	var c struct {
-		Retry retryconfig.Policy `default:"aws-standard-2026"`
+		Retry retryconfig.Policy `default:"aws-standard-2.1"`
 	}
 	parser, err := kong.New(&c)
 	require.NoError(t, err)
 	_, err = parser.Parse(nil)
 	require.NoError(t, err)
-	assert.Equal(t, "aws-standard-2026", c.Retry.String())
+	assert.Equal(t, "aws-standard-2.1", c.Retry.String())
 	_, err = parser.Parse([]string{"--retry=full base=100ms attempts=7"})
 	require.NoError(t, err)
 	assert.Equal(t, "full base=100ms attempts=7", c.Retry.String())

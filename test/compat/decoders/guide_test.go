@@ -49,7 +49,7 @@ func TestGuide(t *testing.T) {
 		policies = append(policies, config.Retry.String())
 	}
 	assert.Equal(t, []string{
-		"full base=50ms cap=20s attempts=5", "aws-standard-2026 service=dynamodb attempts=6 budget=shared(reserve=1)",
+		"full base=50ms cap=20s attempts=5", "aws-standard-2.1 service=dynamodb attempts=6 budget=shared(reserve=1)",
 	}, policies)
 
 	file, args := []byte("retry: {elapsed: 1m}"), []string{"-retry", "aws-js-v2"}

@@ -16,7 +16,7 @@ import (
 
 // This file contains the short pieces of code that occur on pages but not in examples.
 
-var policy = awspreset.Standard2026.Policy("dynamodb") // keep it: all calls share its quota
+var policy = awspreset.Standard21.Policy("dynamodb") // keep it: all calls share its quota
 
 func callWithPreset(ctx context.Context, op func(context.Context) error) error {
 	err := retry.Do(ctx, policy, op)

@@ -8,11 +8,7 @@ from player import Player
 
 def main():
     given = json.load(sys.stdin)
-    json.dump(Player(given['endpoint'], mode_of(given['preset'])).play_all(given['cases']), sys.stdout)
-
-
-def mode_of(preset):
-    return next(mode for mode in ('legacy', 'standard', 'adaptive') if mode in preset.split('-'))
+    json.dump(Player(given['endpoint'], given['mode'].split('-')[2]).play_all(given['cases']), sys.stdout)
 
 
 if __name__ == '__main__':

@@ -1,6 +1,7 @@
 """Runs cases with clients of botocore."""
 
 import contextlib
+import importlib.metadata
 import json
 import urllib.request
 
@@ -23,7 +24,8 @@ class Player:
 
     def play_all(self, cases):
         played = [{'name': case['name'], 'calls': self.play(case)} for case in cases]
-        return {'sdk': 'botocore ' + botocore.__version__, 'unit': 's', 'cases': played}
+        modules = sorted(f'{d.name} {d.version}' for d in importlib.metadata.distributions())
+        return {'sdk': 'botocore ' + botocore.__version__, 'modules': modules, 'unit': 's', 'cases': played}
 
     def play(self, case):
         self.script.begin(case)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# install.sh MODFILE OUT: downloads the SDK in the versions of MODFILE and compiles the driver.
+# install.sh go-v1|go-v2 MODFILE OUT: downloads the SDKs in the versions of MODFILE and compiles the driver of one.
 set -eu
-go mod download -modfile "$1"
-go build -modfile "$1" -o "$2" . || exit 3 # the driver does not fit the SDK
+go mod download -modfile "$2"
+go build -modfile "$2" -o "$3" "./${1#go-}" || exit 3 # the driver does not fit the SDK

@@ -16,7 +16,7 @@ async function main(folder) {
   const sdk = require(folder.endsWith('js-v2') ? './v2.js' : './v3.js');
   const load = createRequire(path.join(folder, 'package.json'));
   const settings = {
-    mode: input.preset.includes('adaptive') ? 'adaptive' : 'standard',
+    mode: input.mode.includes('adaptive') ? 'adaptive' : 'standard',
     timeout: TIMEOUT_MS,
   };
   const script = new Script();
@@ -28,7 +28,15 @@ async function main(folder) {
     cases.push({ name: c.name, calls: await play(client, input.endpoint, c, script) });
     client.close();
   }
-  process.stdout.write(JSON.stringify({ sdk: sdk.version(load), unit: 'ms', cases }));
+  process.stdout.write(JSON.stringify({ sdk: sdk.version(load), modules: modules(folder), unit: 'ms', cases }));
+}
+
+// modules returns the names and versions of the clients and of the packages with the retry code.
+function modules(folder) {
+  const { packages } = JSON.parse(fs.readFileSync(path.join(folder, 'package-lock.json'), 'utf8'));
+  const names = Object.keys(packages).map((key) => key.replace('node_modules/', ''));
+  const shown = names.filter((name) => /^(aws-sdk|@aws-sdk\/client-.*|@smithy\/(core|util-retry|middleware-retry))$/.test(name));
+  return shown.map((name) => `${name} ${packages['node_modules/' + name].version}`);
 }
 
 async function play(client, endpoint, c, script) {

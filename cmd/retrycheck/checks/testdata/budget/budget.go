@@ -41,7 +41,7 @@ func limiter(ctx context.Context) (int, error) {
 }
 
 func preset(ctx context.Context) error {
-	return retry.Do(ctx, awspreset.Standard2026.Policy(""), op) // want `the result of awspreset.Preset.Policy is made for each call`
+	return retry.Do(ctx, awspreset.Standard21.Policy(""), op) // want `the result of awspreset.Preset.Policy is made for each call`
 }
 
 func assigned(ctx context.Context) error {

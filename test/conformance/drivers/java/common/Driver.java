@@ -4,12 +4,15 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.File;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /** Runs the cases from standard input with the clients of one SDK, as described in conformance/PROTOCOL.md. */
 public final class Driver {
@@ -28,7 +31,7 @@ public final class Driver {
 
     /** Creates a case's client, which uses the given random numbers and adds every delay, in ms, to the given list. */
     public interface Opener {
-        Client open(String preset, URI endpoint, JsonNode testCase, ScriptedRandom random, List<Long> delays)
+        Client open(String mode, URI endpoint, JsonNode testCase, ScriptedRandom random, List<Long> delays)
                 throws Exception;
     }
 
@@ -48,11 +51,22 @@ public final class Driver {
     public static void run(String sdk, Opener opener) throws Exception {
         Driver driver = new Driver(JSON.readTree(System.in), opener);
         ObjectNode output = JSON.createObjectNode().put("sdk", sdk).put("unit", "ms");
+        ArrayNode modules = output.putArray("modules");
+        modules().forEach(modules::add);
         ArrayNode cases = output.putArray("cases");
         for (JsonNode testCase : driver.input.get("cases")) {
             cases.add(driver.play(testCase));
         }
         JSON.writeValue(System.out, output);
+    }
+
+    /** Returns the names and versions of the SDK's modules: the names of the files on the class path. */
+    private static List<String> modules() {
+        return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+                .map(path -> new File(path).getName().replace(".jar", ""))
+                .filter(name -> name.matches("(aws-java-sdk-)?(core|retries|sdk-core|aws-core|sts|dynamodb|sqs|s3)-[0-9.]+"))
+                .sorted()
+                .collect(Collectors.toList());
     }
 
     private ObjectNode play(JsonNode testCase) throws Exception {
@@ -61,7 +75,7 @@ public final class Driver {
         List<Long> delays = new ArrayList<>();
         URI endpoint = URI.create((testCase.has("endpoint") ? testCase : input).get("endpoint").asText());
         ScriptedRandom random = new ScriptedRandom(testCase);
-        try (Client client = opener.open(input.get("preset").asText(), endpoint, testCase, random, delays)) {
+        try (Client client = opener.open(input.get("mode").asText(), endpoint, testCase, random, delays)) {
             for (JsonNode call : testCase.get("calls")) {
                 calls.add(playCall(client, call, delays));
             }

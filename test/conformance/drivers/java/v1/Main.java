@@ -34,9 +34,9 @@ public final class Main {
         Driver.run("aws-sdk-java " + VersionInfoUtils.getVersion(), Main::open);
     }
 
-    private static Driver.Client open(String preset, URI endpoint, JsonNode testCase, ScriptedRandom random,
+    private static Driver.Client open(String mode, URI endpoint, JsonNode testCase, ScriptedRandom random,
             List<Long> delays) throws Exception {
-        configure(preset, testCase);
+        configure(testCase);
         Operation operation = operation(testCase, endpoint);
         Object http = Fields.get(operation.client, "client");
         record(Fields.get(http, "retryPolicy"), random, delays);
@@ -64,8 +64,7 @@ public final class Main {
     }
 
     /** Sets the properties that the next client's builder reads. */
-    private static void configure(String preset, JsonNode testCase) {
-        System.setProperty("com.amazonaws.sdk.retryMode", preset.replace("aws-java-v1-", ""));
+    private static void configure(JsonNode testCase) {
         System.clearProperty("com.amazonaws.sdk.maxAttempts");
         if (testCase.hasNonNull("max_attempts")) {
             System.setProperty("com.amazonaws.sdk.maxAttempts", testCase.get("max_attempts").asText());

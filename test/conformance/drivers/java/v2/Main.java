@@ -10,6 +10,8 @@ import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.awscore.client.builder.AwsClientBuilder;
 import software.amazon.awssdk.awscore.client.builder.AwsSyncClientBuilder;
+import software.amazon.awssdk.core.client.config.SdkClientConfiguration;
+import software.amazon.awssdk.core.client.config.SdkClientOption;
 import software.amazon.awssdk.core.util.VersionInfo;
 import software.amazon.awssdk.http.apache5.Apache5HttpClient;
 import software.amazon.awssdk.regions.Region;
@@ -28,14 +30,17 @@ public final class Main {
     }
 
     public static void main(String[] args) throws Exception {
+        Waits.install();
         Driver.run("aws-sdk-java-v2 " + VersionInfo.SDK_VERSION, Main::open);
     }
 
-    private static Driver.Client open(String preset, URI endpoint, JsonNode testCase, ScriptedRandom random,
+    private static Driver.Client open(String mode, URI endpoint, JsonNode testCase, ScriptedRandom random,
             List<Long> delays) throws Exception {
-        configure(preset, testCase);
+        configure(mode, testCase);
         Operation operation = operation(testCase, endpoint);
-        RetryStrategy strategy = RecordingStrategy.install(operation.client, delays);
+        var configuration = (SdkClientConfiguration) Fields.get(operation.client, "clientConfiguration");
+        RetryStrategy strategy = configuration.option(SdkClientOption.RETRY_STRATEGY);
+        Waits.recordIn(delays);
         for (String backoff : List.of("backoffStrategy", "throttlingBackoffStrategy")) {
             Supplier<ScriptedRandom> supplier = () -> random;
             Fields.set(Fields.get(strategy, backoff), "randomSupplier", supplier);
@@ -65,11 +70,9 @@ public final class Main {
         };
     }
 
-    /** Sets the properties that the next client's builder reads. "aws-java-v2-standard-2026" is mode standard with the flag. */
-    private static void configure(String preset, JsonNode testCase) {
-        String mode = preset.replace("aws-java-v2-", "").replace("-2026", "");
-        System.setProperty("aws.retryMode", mode);
-        System.setProperty("aws.newRetries2026", String.valueOf(preset.endsWith("-2026")));
+    /** Sets the properties that the next client's builder reads. The mode is "aws-java-v2-standard-2.1", for example. */
+    private static void configure(String mode, JsonNode testCase) {
+        System.setProperty("aws.retryMode", mode.split("-")[3]);
         System.clearProperty("aws.maxAttempts");
         if (testCase.hasNonNull("max_attempts")) {
             System.setProperty("aws.maxAttempts", testCase.get("max_attempts").asText());

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"net/http"
 	"reflect"
 	"time"
@@ -12,6 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
+
+	"github.com/gobackoff/retry/test/conformance/drivers/go/driver"
 )
 
 // This file replaces the SDK's randomness, sleep and clock. Sleep and clock are variables
@@ -38,18 +38,11 @@ func newRecorder(client aws.HTTPClient) *recorder {
 	return r
 }
 
-// Do sends a request with a copy of its body. The SDK closes the body when the response
-// arrives; if net/http were still using that body, it would break the connection while the
-// response is being read.
 func (r *recorder) Do(request *http.Request) (*http.Response, error) {
 	r.sent = true
-	if request.Body != nil {
-		body, err := io.ReadAll(request.Body)
-		if err != nil {
-			return nil, err
-		}
-		request = request.Clone(request.Context())
-		request.Body = io.NopCloser(bytes.NewReader(body))
+	request, err := driver.CopyBody(request)
+	if err != nil {
+		return nil, err
 	}
 	return r.http.Do(request)
 }
@@ -69,24 +62,19 @@ func (r *recorder) now() time.Time {
 	return time.Now().Add(r.jumped)
 }
 
-func (r *recorder) start() {
+// take returns the delays since the last call of take.
+func (r *recorder) take() []int64 {
+	delays := r.delays
 	r.delays, r.sent = []int64{}, false
+	return delays
 }
 
-// scriptRandom makes a retryer use the numbers in list and, after the last one, always the
-// number then. It sets the field that the SDK's own tests set: numbers from scripted bytes
-// would be multiples of 2^-53.
-func scriptRandom(r aws.Retryer, list []float64, then float64) {
+// scriptRandom makes a retryer use other random numbers. It sets the field that the SDK's own
+// tests set: numbers from scripted bytes would be multiples of 2^-53.
+func scriptRandom(r aws.Retryer, numbers func() float64) {
 	backoff := find[retry.ExponentialJitterBackoff](reflect.ValueOf(r))
 	field := reflect.ValueOf(backoff).Elem().FieldByName("randFloat64")
-	*(*func() (float64, error))(field.Addr().UnsafePointer()) = func() (float64, error) {
-		if len(list) == 0 {
-			return then, nil
-		}
-		u := list[0]
-		list = list[1:]
-		return u, nil
-	}
+	*(*func() (float64, error))(field.Addr().UnsafePointer()) = func() (float64, error) { return numbers(), nil }
 }
 
 func quotaOf(r aws.Retryer) *ratelimit.TokenRateLimit {

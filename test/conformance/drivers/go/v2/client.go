@@ -1,16 +1,16 @@
+// Command v2 runs cases with the AWS SDK for Go v2.
 package main
 
 // This file creates the SDK's clients and calls their operations.
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -18,43 +18,58 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
+
+	"github.com/gobackoff/retry/test/conformance/drivers/go/driver"
 )
 
 const readTimeout = time.Second
 
-type client struct {
-	call     func(context.Context) error
-	quota    *ratelimit.TokenRateLimit
-	recorder *recorder
+func main() {
+	driver.Run("aws-sdk-go-v2 "+aws.SDKVersion, open)
 }
 
-// newClient sets only an aws.Config, so the service's package chooses all other retry
+// open sets only an aws.Config, so the service's package chooses all other retry
 // settings.
-func newClient(in input, c testCase) (client, error) {
+func open(mode string, c driver.Case) (driver.Client, error) {
+	setFlag(strings.HasSuffix(mode, "-2.1"))
 	recorder := newRecorder(awshttp.NewBuildableClient().WithReadTimeout(readTimeout))
 	config := aws.Config{
-		BaseEndpoint:     aws.String(cmp.Or(c.Endpoint, in.Endpoint)),
+		BaseEndpoint:     aws.String(c.Endpoint),
 		Region:           "us-east-1",
 		Credentials:      aws.CredentialsProviderFunc(credentials),
 		HTTPClient:       recorder,
 		RetryMode:        aws.RetryModeStandard,
 		RetryMaxAttempts: c.MaxAttempts,
 	}
-	if strings.Contains(in.Preset, "adaptive") {
+	if strings.Contains(mode, "adaptive") {
 		config.RetryMode = aws.RetryModeAdaptive
 	}
 	call, retryer, err := operation(config, c.Service+" "+c.Operation)
 	if err != nil {
-		return client{}, err
+		return driver.Client{}, err
 	}
-	scriptRandom(retryer, c.Random, c.RandomThen)
+	scriptRandom(retryer, driver.Numbers(c.Random, c.RandomThen))
 	quota := quotaOf(retryer)
 	if c.Quota != nil {
 		if _, err := quota.GetToken(context.Background(), retry.DefaultRetryRateTokens-*c.Quota); err != nil {
-			return client{}, err
+			return driver.Client{}, err
 		}
 	}
-	return client{call: call, quota: quota, recorder: recorder}, nil
+	return driver.Client{
+		Call:   func() error { return call(context.Background()) },
+		Delays: recorder.take,
+		Quota:  quota.Remaining,
+	}, nil
+}
+
+// setFlag switches retry behavior 2.1 on or off where a variable still decides: in the
+// SDK's core until v1.47.8, and in service modules from before 10 November 2026, even
+// with a newer core.
+func setFlag(on bool) {
+	os.Unsetenv("AWS_NEW_RETRIES_2026")
+	if on {
+		os.Setenv("AWS_NEW_RETRIES_2026", "true")
+	}
 }
 
 func credentials(context.Context) (aws.Credentials, error) {
