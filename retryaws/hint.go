@@ -2,24 +2,62 @@ package retryaws
 
 import (
 	"errors"
+	"net/http"
+	"strconv"
 	"time"
 
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// withHint adds the hint in the response's headers to err, for package retry. Without
-// a hint it returns err itself.
-func withHint(err error) error {
-	var response *smithyhttp.ResponseError
-	if !errors.As(err, &response) || response == nil || response.Response == nil || response.Response.Response == nil {
+// A hintReader returns the wait that the headers of a response ask for, or 0.
+type hintReader func(*http.Response) time.Duration
+
+// hintsOf returns the reader for a policy's client. A policy with the Classifier of a preset
+// reads the headers that the preset's SDK reads. Others read all headers that retryhttp knows.
+func hintsOf(p retry.Policy) hintReader {
+	if c, ok := p.Classifier.(awspreset.Classifier); ok {
+		return func(r *http.Response) time.Duration {
+			return c.Preset.RetryAfter(r.StatusCode, r.Header.Get, time.Now())
+		}
+	}
+	return func(r *http.Response) time.Duration { return retryhttp.RetryAfter(r, time.Now()) }
+}
+
+// add adds the hint in the response's headers to err, for package retry. Without a hint it
+// returns err itself.
+func (read hintReader) add(err error) error {
+	response := responseOf(err)
+	if response == nil {
 		return err
 	}
-	if after := retryhttp.RetryAfter(response.Response.Response, time.Now()); after > 0 {
+	if after := read(response); after > 0 {
 		return &hintError{err, after}
 	}
 	return err
+}
+
+// responseOf returns the response in err, or nil.
+func responseOf(err error) *http.Response {
+	var response *smithyhttp.ResponseError
+	if !errors.As(err, &response) || response == nil || response.Response == nil {
+		return nil
+	}
+	return response.Response.Response
+}
+
+// sdkAddsHint reports whether the SDK's loop itself lengthens the wait after err as
+// [retry.HintWindow] does.
+func sdkAddsHint(err error) bool {
+	response := responseOf(err)
+	if response == nil {
+		return false
+	}
+	_, failed := strconv.ParseInt(response.Header.Get("X-Amz-Retry-After"), 10, 64)
+	return failed == nil
 }
 
 type hintError struct {

@@ -34,11 +34,11 @@ func TestWithHint(t *testing.T) {
 		"no headers":          withHeaders(nil),
 		"no hint":             withHeaders(http.Header{general: {"-1"}}),
 	} {
-		assert.True(t, withHint(err) == err, name) // assert.Equal might print err, which may panic
+		assert.True(t, hintsOf(retry.Policy{}).add(err) == err, name) // assert.Equal might print err, which may panic
 	}
 
 	err := withHeaders(http.Header{general: {"3"}})
-	hinted := withHint(err)
+	hinted := hintsOf(retry.Policy{}).add(err)
 	assert.ErrorIs(t, hinted, io.ErrUnexpectedEOF)
 	assert.EqualError(t, hinted, err.Error())
 	assert.Equal(t, 3*time.Second, retry.Policy{}.Classify(hinted).Hint)

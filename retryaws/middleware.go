@@ -33,7 +33,14 @@ import (
 // timeout; a later output is discarded. Reading a streamed body, like that of S3's
 // GetObject, is not part of the attempt.
 //
-// A request whose body cannot be rewound is attempted once. Presigning is not affected.
+// Unless the policy has the Classifier of a preset, hints are read from the headers that
+// retryhttp.RetryAfter knows. A preset reads only the headers that its SDK reads.
+//
+// A request whose body cannot be rewound is not repeated: after a failure that the policy
+// would retry, the error's reason is [retry.ErrUnrepeatable]. Presigning is not affected.
+//
+// Like the SDKs, WithPolicy repeats requests that may already have taken effect. The option
+// [Safely] prevents that.
 //
 // The SDK's loop still runs, but once for each attempt: it reports metrics and spans, and
 // corrects the clock: after a failure due to a wrong clock, the next attempt is signed
@@ -42,8 +49,9 @@ import (
 //
 // If the policy is invalid, every call fails before anything is sent, with an
 // error that matches [retry.ErrInvalid].
-func WithPolicy(p retry.Policy) func(*middleware.Stack) error {
+func WithPolicy(p retry.Policy, options ...Option) func(*middleware.Stack) error {
 	invalid := p.Validate()
+	hints := hintsOf(p)
 	p.Classifier = classifierOf(p)
 	return func(stack *middleware.Stack) error {
 		if invalid != nil {
@@ -58,7 +66,12 @@ func WithPolicy(p retry.Policy) func(*middleware.Stack) error {
 				return err
 			}
 		}
-		_, err := stack.Finalize.Swap(loopID, loop{p, once(old)})
+		l := loop{policy: p, hints: hints, once: once(old)}
+		for _, option := range options {
+			option(&l)
+		}
+		_, l.hasToken = stack.Initialize.Get(tokenID)
+		_, err := stack.Finalize.Swap(loopID, l)
 		return err
 	}
 }
@@ -82,8 +95,11 @@ func once(old middleware.FinalizeMiddleware) *sdkretry.Attempt {
 }
 
 type loop struct {
-	policy retry.Policy
-	once   *sdkretry.Attempt
+	policy   retry.Policy
+	hints    hintReader
+	once     *sdkretry.Attempt
+	safely   *safely // nil: repeat whatever the policy retries
+	hasToken bool    // the SDK fills an idempotency token of the operation
 }
 
 func (loop) ID() string { return loopID }
@@ -97,18 +113,31 @@ func (l loop) HandleFinalize(ctx context.Context, in middleware.FinalizeInput, n
 	}
 	p := l.policy
 	p.AttemptTimeout = 0 // see timeLimit: a streamed body is read after the operation
-	if req.GetStream() != nil && !req.IsStreamSeekable() {
-		p.MaxAttempts = 1
-	}
 	attempt := attempt{most: p.Attempts(), once: l.once, next: next}
+	rewinds := req.GetStream() == nil || req.IsStreamSeekable()
+	if !rewinds {
+		attempt.most = 1
+	}
 	err = retry.Do(ctx, p, func(ctx context.Context) error {
-		if attempt.number++; attempt.number > 1 {
+		attempt.number++
+		if attempt.number > 1 {
 			if unfit := req.RewindStream(); unfit != nil {
 				return retry.Permanent(errors.Join(err, fmt.Errorf("rewind the body for a retry: %w", unfit)))
 			}
 		}
+		var sent *sending
+		if l.safely != nil {
+			ctx, sent = watch(ctx)
+		}
 		out, metadata, err = timeLimit(l.policy.AttemptTimeout).handle(ctx, in, attempt)
-		err = withHint(err)
+		err = l.hints.add(err)
+		switch {
+		case err == nil || p.Classify(err).Class == retry.ClassPermanent:
+		case !rewinds:
+			err = retry.Unrepeatable(fmt.Errorf("%w (the body of the request cannot be rewound)", err))
+		case l.safely != nil && !l.safely.mayRepeat(ctx, req, l.hasToken) && sent.mayHaveEffect(err):
+			err = retry.Unrepeatable(fmt.Errorf("%w (the operation may have taken effect)", err))
+		}
 		return err
 	})
 	return out, metadata, err

@@ -3,6 +3,7 @@ package retryaws
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -26,6 +27,18 @@ func (n *numbering) startsAtZero() bool {
 		n.fromZero = p.first == 0
 	})
 	return n.fromZero
+}
+
+// followsHeader reports whether the SDK's loop lengthens waits by x-amz-retry-after: since
+// v1.48.0 always, and before if it numbers retries from 0.
+func (n *numbering) followsHeader() bool { return isSince148() || n.startsAtZero() }
+
+func isSince148() bool {
+	var major, minor int
+	if _, err := fmt.Sscanf(aws.SDKVersion, "%d.%d.", &major, &minor); err != nil {
+		return true
+	}
+	return major > 1 || minor >= 48
 }
 
 // probe is both the Retryer and the handler of a loop. It fails, records the number of

@@ -1,21 +1,13 @@
 package retryaws
 
 import (
-	"fmt"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/stretchr/testify/assert"
 )
 
-// IsSince2026 reports whether the SDK retries as since 2026 whatever the variable is.
-func IsSince2026() bool {
-	var major, minor int
-	if _, err := fmt.Sscanf(aws.SDKVersion, "%d.%d.", &major, &minor); err != nil {
-		panic(err)
-	}
-	return major > 1 || minor >= 48
-}
+// IsSince2026 reports whether the SDK has retry behavior 2.1 whatever the variable is.
+func IsSince2026() bool { return isSince148() }
 
 // TestNumbering: the numbering that was detected first is kept.
 func TestNumbering(t *testing.T) {

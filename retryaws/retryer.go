@@ -23,6 +23,7 @@ import (
 type Retryer struct {
 	policy retry.Policy
 	delays Delayer
+	hints  hintReader // nil: of the zero policy
 
 	// successesToSkip counts successes that will be reported again: see succeeded.
 	successesToSkip atomic.Int64
@@ -51,9 +52,10 @@ type Retryer struct {
 //     Retryer classifies as permanent, the Budget still gets a deposit, as if the call
 //     had ended.
 //   - Limiter: its error ends a call and hides the error of the previous attempt.
-//   - Since v1.48.0, the SDK adds up to 5 s to the result of the Hint rule, even of
-//     HintIgnore, to honor x-amz-retry-after, and waits after a long poll that the Budget
-//     has ended. Before, it does so only with AWS_NEW_RETRIES_2026=true.
+//   - Hint: since v1.48.0, the SDK itself lengthens a wait by up to 5 s if the header
+//     x-amz-retry-after asks for it, whatever the Hint rule says. [retry.HintWindow], the
+//     rule of this behavior, is not applied in addition. The SDK also waits after a long poll
+//     that the Budget has ended. Before, it does both only with AWS_NEW_RETRIES_2026=true.
 //   - A call that gives up returns the SDK's error. It is not a [retry.Error] and,
 //     after the last attempt, does not match [retry.ErrMaxAttempts].
 //   - A wait that would end after the context's deadline is started, and the call
@@ -82,8 +84,9 @@ func New(p retry.Policy) (*Retryer, error) {
 		return nil, fmt.Errorf("%w retry policy: the SDK's loop does not support %s; use WithPolicy",
 			retry.ErrInvalid, strings.Join(unfit, ", "))
 	}
+	hints := hintsOf(p)
 	p.Classifier = classifierOf(p)
-	return &Retryer{policy: p, delays: Delayer{Backoff: p.Backoff, Rand: p.Rand}}, nil
+	return &Retryer{policy: p, delays: Delayer{Backoff: p.Backoff, Rand: p.Rand}, hints: hints}, nil
 }
 
 // MaxAttempts returns the policy's number of attempts. For [retry.Unlimited] it
@@ -125,6 +128,9 @@ func (r *Retryer) RetryDelay(attempt int, opErr error) (time.Duration, error) {
 	rule := r.policy.Hint
 	if rule == nil {
 		rule = retry.HintAtLeast{}
+	}
+	if rule == (retry.HintWindow{}) && r.delays.sdk.followsHeader() && sdkAddsHint(opErr) {
+		return delay, nil // otherwise the hint would lengthen the delay twice
 	}
 	wait, ok := rule.Wait(delay, a.Hint)
 	if !ok {
@@ -177,7 +183,11 @@ func (r *Retryer) attempt(err error) retry.Attempt {
 	if p.Classifier == nil { // the zero Retryer
 		p.Classifier = sdkClassifier{}
 	}
-	return retry.Attempt{Err: err, Verdict: p.Classify(withHint(err))}
+	hints := r.hints
+	if hints == nil {
+		hints = hintsOf(retry.Policy{})
+	}
+	return retry.Attempt{Err: err, Verdict: p.Classify(hints.add(err))}
 }
 
 // token returns the function that the SDK calls with an attempt's error. paid is the

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -33,7 +34,7 @@ func TestNew(t *testing.T) {
 		want   string // in the error; "": none
 	}{
 		{"the zero policy", retry.Policy{}, ""},
-		{"a preset", awspreset.JavaScriptV3Standard.Policy("sqs"), ""},
+		{"a preset", awspreset.JavaScriptV3Standard20.Policy("sqs"), ""},
 		{"the system's clock", retry.Policy{Clock: retry.SystemClock{}}, ""},
 		{"an invalid number", retry.Policy{MaxAttempts: -1}, "MaxAttempts is negative"},
 		{"an invalid rule", retry.Policy{Backoff: retry.Constant(-1)}, "negative"},
@@ -454,7 +455,8 @@ func TestHints(t *testing.T) {
 		{"negative", nil, "X-Amz-Retry-After", "-5", s, 0},
 		{"not a number", nil, "X-Amz-Retry-After", "1e3", s, 0},
 		{"not a number, general header", nil, "Retry-After", "abc", s, 0},
-		{"window", retry.HintWindow{}, "X-Amz-Retry-After", "60000", 6 * s, 11 * s},
+		{"window", retry.HintWindow{}, "X-Amz-Retry-After", "60000", 6 * s, 0},
+		{"window, ours", retry.HintWindow{}, "Retry-After", "60", 6 * s, 0},
 		{"ignored", retry.HintIgnore{}, "Retry-After", "7", s, 0},
 		{"ignored, AWS's own", retry.HintIgnore{}, "X-Amz-Retry-After", "7000", s, 6 * s},
 	}
@@ -468,6 +470,36 @@ func TestHints(t *testing.T) {
 				p := retry.Policy{Backoff: retry.Constant(s), MaxAttempts: 2, Hint: tt.rule}
 				asking := respond(503, `{}`, tt.header, tt.value, "Date", "Sat, 01 Jan 2000 00:00:00 GMT")
 				assert.Equal(t, []time.Duration{want}, gaps(t, asking, func(transport *script) *dynamodb.Client {
+					return newDynamoDB(t, transport, f, p)
+				}))
+			})
+		})
+	}
+}
+
+// TestPresetHints: a client with a preset reads the headers that the preset's SDK reads.
+func TestPresetHints(t *testing.T) {
+	const s = time.Second
+	for _, tt := range []struct {
+		preset        awspreset.Preset
+		header, value string
+		want          time.Duration
+	}{
+		{awspreset.Standard21, "Retry-After", "3", s},
+		{awspreset.Standard21, "X-Amz-Retry-After", "3000", 3 * s},
+		{awspreset.Standard21, "X-Amz-Retry-After", "9000", 6 * s},
+		{awspreset.JavaV2Legacy, "Retry-After", "9", 9 * s},
+		{awspreset.JavaScriptV3Standard20, "Retry-After", "9", 6 * s},
+		{awspreset.GoV1, "Retry-After", "9", 10 * s},
+		{awspreset.BotocoreLegacy, "Retry-After", "9", s},
+		{awspreset.GoV2Standard20, "Retry-After", "9", s},
+	} {
+		t.Run(fmt.Sprint(tt.preset, " ", tt.header, " ", tt.value), func(t *testing.T) {
+			inEveryForm(t, func(t *testing.T, f form) {
+				p := tt.preset.Policy("dynamodb")
+				p.Backoff, p.MaxAttempts = retry.Constant(s), 2
+				asking := respond(503, `{}`, tt.header, tt.value)
+				assert.Equal(t, []time.Duration{tt.want}, gaps(t, asking, func(transport *script) *dynamodb.Client {
 					return newDynamoDB(t, transport, f, p)
 				}))
 			})

@@ -214,9 +214,9 @@ func TestFindings(t *testing.T) {
 func TestExplain(t *testing.T) {
 	for text, want := range map[string][]string{
 		"full base=100ms attempts=4 elapsed=1m timeout=2s": {"attempts: 4", "4.00 times the load; there is no budget", "more than 25.0 % can"},
-		"aws-standard-2.1 limiter=adaptive":       {"attempts: 3", "3.00 times the load at first; the budget ends that"},
-		"none attempts=unlimited": {"without end", "more load from second to second", "however little"},
-		"none attempts=1":         {"attempts: 1", "waits in all: 0s to 0s"},
+		"aws-standard-2.1 limiter=adaptive":                {"attempts: 3", "3.00 times the load at first; the budget ends that"},
+		"none attempts=unlimited":                          {"without end", "more load from second to second", "however little"},
+		"none attempts=1":                                  {"attempts: 1", "waits in all: 0s to 0s"},
 	} {
 		p, err := retryconfig.Parse(text)
 		require.NoError(t, err)
