@@ -52,7 +52,7 @@ type Retryer struct {
 //     Retryer classifies as permanent, the Budget still gets a deposit, as if the call
 //     had ended.
 //   - Limiter: its error ends a call and hides the error of the previous attempt.
-//   - Hint: since v1.48.0, the SDK itself lengthens a wait by up to 5 s if the header
+//   - Hint: nothing random is added to a hint. Since v1.48.0, the SDK itself lengthens a wait by up to 5 s if the header
 //     x-amz-retry-after asks for it, whatever the Hint rule says. [retry.HintWindow], the
 //     rule of this behavior, is not applied in addition. The SDK also waits after a long poll
 //     that the Budget has ended. Before, it does both only with AWS_NEW_RETRIES_2026=true.
