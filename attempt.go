@@ -1,7 +1,6 @@
 package retry
 
 import (
-	"context"
 	"strconv"
 	"time"
 )
@@ -16,10 +15,9 @@ type Attempt struct {
 
 // A Verdict is what an error means for retrying.
 type Verdict struct {
-	Class        Class         // ClassUnknown counts as transient
-	Unrepeatable bool          // a retry could apply the operation twice: see [Unrepeatable]
-	Progress     bool          // the attempt did useful work: see [Progress]
-	Hint         time.Duration // the wait that the server asks for; 0: the error's own, if any
+	Class        Class // ClassUnknown counts as transient
+	Unrepeatable bool  // a retry could apply the operation twice: see [Unrepeatable]
+	Progress     bool  // the attempt did useful work: see [Progress]
 
 	// GaveUp means that a retry loop inside the operation has given up: an inner call of
 	// Do, or the loop of another library. Do does not retry the error, because the inner
@@ -27,27 +25,8 @@ type Verdict struct {
 	// program can tell whether another server, or the same one in some minutes, may help:
 	// it may, unless Class is ClassPermanent or Unrepeatable is true.
 	GaveUp bool
-}
 
-// AttemptFrom returns the attempt in which the operation of [Do] runs, given the
-// operation's context or one derived from it. Number and Waited are those of this attempt.
-// Err and Verdict are those of the failure before it, so Err is nil in the first attempt;
-// after [Progress], counting has restarted, and Err is the error that was marked.
-//
-// It reports false, and a zero Attempt, unless the policy of the call, or of one around it,
-// sets AttemptInContext.
-func AttemptFrom(ctx context.Context) (a Attempt, ok bool) {
-	if found, ok := ctx.Value(attemptKey{}).(*Attempt); ok {
-		return *found, true
-	}
-	return Attempt{}, false
-}
-
-type attemptKey struct{}
-
-// withAttempt returns a context in which [AttemptFrom] finds the attempt.
-func withAttempt(ctx context.Context, a Attempt) context.Context {
-	return context.WithValue(ctx, attemptKey{}, &a)
+	Hint time.Duration // the wait that the server asks for; 0: the error's own, if any
 }
 
 // ends reports whether the failure ends a call, which then returns the operation's error.

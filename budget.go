@@ -222,7 +222,7 @@ func isAnswered(err error) bool {
 	if !f.IsResponse() || f.Canceled {
 		return false
 	}
-	class, _ := errfacts.Classify(err, nil)
+	class, _ := errfacts.Classify(err)
 	return class == errfacts.Permanent || class == errfacts.Unknown
 }
 

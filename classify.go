@@ -74,15 +74,21 @@ func OnlyIf(retryable func(error) bool) Classifier {
 	})
 }
 
-// verdict returns what err means. Markers precede the Classifier. If an inner loop gave up,
+// judge sets the Verdict to what Err means. It is verdict, faster for the most common
+// error, which wraps nothing and so has no marks.
+func (a *Attempt) judge(c Classifier) {
+	if c != nil || !errfacts.IsPlain(a.Err) || a.Err == ErrInvalid {
+		a.Verdict = verdict(c, a.Err)
+		return
+	}
+	class, unrepeatable := errfacts.Classify(a.Err)
+	a.Verdict = Verdict{}
+	a.Class, a.Unrepeatable = Class(class), unrepeatable
+}
+
+// verdict returns what err means. Marks precede the Classifier. If an inner loop gave up,
 // the Classifier is asked about that loop's last failure.
 func verdict(c Classifier, err error) Verdict {
-	if c == nil {
-		if class, unrepeatable, ok := errfacts.OfPlain(err); ok && err != ErrInvalid { // has no marks: as below, faster
-			return Verdict{Class: Class(class), Unrepeatable: unrepeatable}
-		}
-		c = DefaultClassifier{}
-	}
 	var m marks
 	m.read(err)
 	v := m.Verdict
@@ -90,7 +96,7 @@ func verdict(c Classifier, err error) Verdict {
 		err = m.failure
 	}
 	if v.Class == ClassUnknown && err != nil {
-		found := c.Classify(err)
+		found := classify(c, err)
 		v.Class = found.Class
 		v.Unrepeatable = v.Unrepeatable || found.Unrepeatable
 		v.GaveUp = v.GaveUp || found.GaveUp
@@ -108,6 +114,13 @@ func verdict(c Classifier, err error) Verdict {
 		v.Hint = m.own
 	}
 	return v
+}
+
+func classify(c Classifier, err error) Verdict {
+	if c == nil {
+		return DefaultClassifier{}.Classify(err)
+	}
+	return c.Classify(err)
 }
 
 // isAnswer reports whether a permanent err is one even if the context is done, because a
@@ -128,24 +141,24 @@ func isAnswer(err error) bool {
 // DefaultClassifier inspects the methods, fields, types and identity of errors, so it
 // understands the errors of many libraries without importing them. The first match counts:
 //
-//	error                                                                    class
-//	marked with Permanent, Transient, Throttled, …                           as marked
-//	inner Do, or another library's loop, gave up (GaveUp: no retry)          as its last failure
-//	another library's permanent marker                                       permanent
-//	listed in PermanentIf, by errors.Is                                      permanent
-//	context.Canceled, not beside another failure                             permanent
-//	method Retryable() bool, NonRetriable(), SafeToRetry() bool, …           as it says
-//	status 429, 529; throttling code; type …RateLimitError, TooManyRequests  throttled
-//	status 408, 421, 423, 425; 500 to 529 but 501, 505, 506, 508, 510, 511   transient
-//	409 Conflict of Kubernetes or AWS; 409 of clients that retry it          transient
-//	other status from 400 to 431; those 5xx                                  permanent
-//	code of gRPC, Connect, SQL, Redis, Kafka, AMQP, SMTP, …                  as the vendor says
-//	connection lost after a statement or COMMIT was sent                     unrepeatable
-//	timeout; connection refused, reset; EOF; unknown host                    transient
-//	bad certificate, address, request; type of a package encoding/…          permanent
-//	fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, exec.ErrNotFound          permanent
-//	known variable, such as "sql: no rows in result set", "redis: nil"       permanent
-//	anything else, such as errors.New("order not found")                     unknown, so retried
+//	error                                                                 class
+//	marked with Permanent, Transient, Throttled, …                        as marked
+//	inner Do, or another library's loop, gave up (GaveUp: no retry)       as its last failure
+//	another library's permanent marker                                    permanent
+//	listed in PermanentIf, by errors.Is                                   permanent
+//	context.Canceled, not beside another failure                          permanent
+//	method Retryable() bool, NonRetriable(), SafeToRetry() bool, …        as it says
+//	status 420, 429, 430, 529; throttling code; type …RateLimitError, …   throttled
+//	status 408, 421, 423, 425; 500 to 529 but some                        transient
+//	409 Conflict of Kubernetes or AWS; 409 of clients that retry it       transient
+//	other status from 400 to 431; 501, 505, 506, 508, 510, 511, 525, 526  permanent
+//	code of gRPC, Connect, SQL, Redis, Kafka, AMQP, SMTP, …               as the vendor says
+//	connection lost after a statement or COMMIT was sent                  unrepeatable
+//	timeout; connection refused, reset; EOF; unknown host                 transient
+//	bad certificate, address, request; type of a package encoding/…       permanent
+//	fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, exec.ErrNotFound       permanent
+//	known variable, such as "sql: no rows in result set", "redis: nil"    permanent
+//	anything else, such as errors.New("order not found")                  unknown, so retried
 //
 // docs/errors.md lists the errors of each library.
 //
@@ -163,7 +176,7 @@ type DefaultClassifier struct{}
 
 // Classify implements [Classifier]. It ignores markers; [Policy.Classify] does not.
 func (DefaultClassifier) Classify(err error) Verdict {
-	c, unrepeatable := errfacts.Classify(err, nil)
+	c, unrepeatable := errfacts.Classify(err)
 	return Verdict{Class: Class(c), Unrepeatable: unrepeatable}
 }
 

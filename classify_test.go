@@ -466,7 +466,7 @@ func TestOnlyIf(t *testing.T) {
 func TestComment(t *testing.T) {
 	source, err := os.ReadFile("internal/errfacts/methods.go")
 	require.NoError(t, err)
-	others := []string{"Code", "ErrorMessage", "RedisError", "HasErrorLabel", "ErrorCodes", "Temporary", "IsRetriable", "RetryAfter"}
+	others := []string{"Code", "ErrorMessage", "HasErrorLabel", "ErrorCodes", "Temporary", "IsRetriable", "RetryAfter"}
 	comment := classifierComment(t)
 	methods := []string{"Timeout"} // the interface is in another file
 	for _, found := range regexp.MustCompile(`interface\{ (\w+)\((\w*)\) ?([\w.\[\]]*) \}`).FindAllStringSubmatch(string(source), -1) {
@@ -475,7 +475,7 @@ func TestComment(t *testing.T) {
 			assert.Contains(t, comment, strings.TrimSpace(found[1]+"() "+found[3]))
 		}
 	}
-	assert.Len(t, methods, 22)
+	assert.Len(t, methods, 21)
 	for _, named := range regexp.MustCompile(`(\w+)\(\)`).FindAllStringSubmatch(comment, -1) {
 		assert.Contains(t, methods, named[1])
 	}
@@ -528,14 +528,14 @@ var rules = []struct {
 	{"context.Canceled", []retry.Verdict{{Class: permanent}, {Class: transient}}, []error{wrapped(context.Canceled), errors.Join(context.Canceled, statusedError(503))}},
 	{"method", []retry.Verdict{{Class: permanent}, {Class: permanent}, {Class: transient}, {Class: transient}},
 		[]error{smithyError{false}, nonRetryableError{retryableError{true}}, isRetryableError{retryableError{true}}, pgxError{true}}},
-	{"status 429, 529", []retry.Verdict{{Class: throttled}},
+	{"status 420, 429, 430, 529", []retry.Verdict{{Class: throttled}},
 		[]error{statusedError(429), &statusField{529}, codeAndStatus{codedError{"ThrottlingException"}, statusedError(400)}, apiRateLimitError{}, tooManyRequests{}}},
-	{"status 408", append(slices.Repeat([]retry.Verdict{{Class: transient}}, 27), retry.Verdict{Class: timeout}),
-		append(statuses(500, 528, 501, 505, 506, 508, 510, 511), statusedError(421), statusedError(423), &statusField{425}, wrapped(statusedError(503)), statusedError(408))},
+	{"status 408", append(slices.Repeat([]retry.Verdict{{Class: transient}}, 25), retry.Verdict{Class: timeout}),
+		append(statuses(500, 528, 501, 505, 506, 508, 510, 511, 525, 526), statusedError(421), statusedError(423), &statusField{425}, wrapped(statusedError(503)), statusedError(408))},
 	{"409 Conflict", []retry.Verdict{{Class: transient}},
 		[]error{codeAndStatus{codedError{"ConflictException"}, statusedError(409)}, codeAndStatus{codedError{"OperationAborted"}, statusedError(409)}, &statusFieldOfStripe{HTTPStatusCode: 503}}},
 	{"other status", []retry.Verdict{{Class: permanent}}, append(statuses(400, 431, 408, 420, 421, 423, 425, 429, 430), append(statuses(505, 511, 507, 509),
-		statusedError(501), httpCodeError{404}, statusCodeError{404}, &responseField{Response: &http.Response{StatusCode: 404}})...)},
+		statusedError(501), statusedError(525), statusedError(526), httpCodeError{404}, statusCodeError{404}, &responseField{Response: &http.Response{StatusCode: 404}})...)},
 	{"code of gRPC", []retry.Verdict{{Class: permanent}, {Class: transient}, {Class: permanent}, {Class: permanent}, {Class: permanent}},
 		[]error{sqlError{"23505"}, sqlError{"40001"}, redisError{"WRONGTYPE Operation"}, mongoError{11000}, &textproto.Error{Code: 550}}},
 	{"connection lost", []retry.Verdict{{Class: transient, Unrepeatable: true}}, []error{errLost, wrapped(sqlError{"08007"})}},

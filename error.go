@@ -77,7 +77,7 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, "gave up after %d attempts", e.Attempts)
 	}
 	fmt.Fprintf(&b, " (%v", e.Reason)
-	if e.Reason == ErrUnrepeatable && errfacts.IsUnrepeatableByText(e.Err) {
+	if e.Reason == ErrUnrepeatable && isUnrepeatableByText(e.Err) {
 		b.WriteString("; retry.Transient overrides this") // the text may be of another program's error
 	}
 	if e.Next > 0 {
@@ -88,6 +88,17 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, ": %v", e.Err)
 	}
 	return strings.Map(printable, strings.ReplaceAll(b.String(), "\n", "; "))
+}
+
+// isUnrepeatableByText reports whether an error variable that is recognized by its text makes
+// err unrepeatable. Another program may use the text for something else.
+func isUnrepeatableByText(err error) bool {
+	for e := range errfacts.All(err) {
+		if errfacts.IsPlain(e) && errfacts.OfVariable(e).Unrepeatable {
+			return true
+		}
+	}
+	return false
 }
 
 // printable replaces what ends a line or controls a terminal: the text may be a server's.

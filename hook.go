@@ -9,7 +9,8 @@ import (
 // safe for concurrent use if the Policy is shared, and should not block. Each may be
 // nil.
 type Hooks struct {
-	// OnAttempt is called before each attempt, with a.Number and a.Waited set. The
+	// OnAttempt is called before each attempt. a.Number and a.Waited are those of the attempt
+	// that begins; a.Err and a.Verdict are those of the failure before it, if any. The
 	// operation receives the returned context, or ctx if that is nil. The returned
 	// function, unless nil, is called exactly once after the attempt, with the
 	// attempt's Err and Verdict. Err is ErrNoReturn if the operation panicked or called
@@ -25,6 +26,35 @@ type Hooks struct {
 	// otherwise it returns e.
 	OnGiveUp func(ctx context.Context, e *Error)
 }
+
+// AttemptFrom returns the attempt in which the operation of [Do] runs, given the
+// operation's context or one derived from it. Number and Waited are those of this attempt.
+// Err and Verdict are those of the failure before it, so Err is nil in the first attempt;
+// after [Progress], counting has restarted, and Err is the error that was marked.
+//
+// It reports false, and a zero Attempt, unless the policy of the call, or of one around it,
+// has the hooks of [AttemptInContext].
+func AttemptFrom(ctx context.Context) (a Attempt, ok bool) {
+	found, ok := ctx.Value(attemptKey{}).(*Attempt)
+	if !ok {
+		return Attempt{}, false
+	}
+	return *found, true
+}
+
+// AttemptInContext returns hooks with which an operation can ask [AttemptFrom] about its
+// attempt:
+//
+//	policy = policy.With(retry.AttemptInContext())
+//
+// They cost each attempt two small allocations, so a policy does not have them by default.
+func AttemptInContext() Hooks {
+	return Hooks{OnAttempt: func(ctx context.Context, a Attempt) (context.Context, func(Attempt)) {
+		return context.WithValue(ctx, attemptKey{}, &a), nil
+	}}
+}
+
+type attemptKey struct{}
 
 // and returns hooks that run those of h, then those of g. The contexts and callbacks
 // of g are nested in those of h.
@@ -42,8 +72,7 @@ func (h Hooks) and(g Hooks) Hooks {
 			returned := false
 			defer func() {
 				if !returned && outerDone != nil { // g panicked, and the attempt does not begin
-					a.Err = ErrNoReturn
-					outerDone(a)
+					outerDone(Attempt{Number: a.Number, Waited: a.Waited, Err: ErrNoReturn})
 				}
 			}()
 			inner, innerDone := g.OnAttempt(outer, a)

@@ -288,3 +288,48 @@ func TestCallbackOfEndedContext(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.Equal(t, []retry.Attempt{{Number: 1, Err: context.Canceled}}, ended)
 }
+
+// TestAttemptFrom: the operation, and a hook before it, see the number of the attempt and
+// the failure before it.
+func TestAttemptFrom(t *testing.T) {
+	p, _ := onClock(5)
+	p = p.With(retry.AttemptInContext()).With(retry.Hooks{OnAttempt: func(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
+		seen, ok := retry.AttemptFrom(ctx)
+		assert.True(t, ok)
+		assert.Equal(t, a.Number, seen.Number)
+		return nil, nil
+	}})
+	busy, progress := retry.Throttled(errOp), retry.Progress(errOp)
+	op := retrytest.Script(errOp, busy, progress, nil)
+	var seen []retry.Attempt
+	err := retry.Do(t.Context(), p, func(ctx context.Context) error {
+		a, ok := retry.AttemptFrom(context.WithoutCancel(ctx))
+		assert.True(t, ok)
+		seen = append(seen, a)
+		_ = retry.Do(ctx, retry.Policy{}, func(ctx context.Context) error {
+			inner, _ := retry.AttemptFrom(ctx)
+			assert.Equal(t, a, inner, "a call without these hooks")
+			return nil
+		})
+		_ = retry.Do(ctx, retry.Policy{}.With(retry.AttemptInContext()), func(ctx context.Context) error {
+			inner, _ := retry.AttemptFrom(ctx)
+			assert.Equal(t, retry.Attempt{Number: 1}, inner)
+			return nil
+		})
+		return op.Run(ctx)
+	})
+	require.NoError(t, err)
+	assert.Equal(t, []retry.Attempt{
+		{Number: 1},
+		{Number: 2, Waited: time.Second, Err: errOp},
+		{Number: 3, Waited: 2 * time.Second, Err: busy, Verdict: retry.Verdict{Class: throttled}},
+		{Number: 2, Waited: time.Second, Err: progress, Verdict: retry.Verdict{Progress: true}},
+	}, seen)
+
+	_, err = retry.DoValue(t.Context(), retry.Policy{}, func(ctx context.Context) (int, error) {
+		_, ok := retry.AttemptFrom(ctx)
+		assert.False(t, ok)
+		return 0, nil
+	})
+	assert.NoError(t, err)
+}

@@ -50,11 +50,6 @@ type Policy struct {
 	// end before it returns. 0 means no limit.
 	AttemptTimeout time.Duration
 
-	// AttemptInContext lets the operation ask [AttemptFrom] for the number of the attempt and
-	// for the failure before it. It costs two allocations for each attempt, so it is off by
-	// default.
-	AttemptInContext bool
-
 	Classifier Classifier // nil: DefaultClassifier{}
 	Hint       HintRule   // nil: HintAtLeast{}
 	Budget     Budget     // nil: no bound, as with NoBudget; retryhttp has a default for nil
@@ -179,7 +174,7 @@ func (p *Policy) ownFaults() []string {
 
 // bare reports whether the first attempt can be made without the loop.
 func (p *Policy) bare() bool {
-	return p.Limiter == nil && p.Budget == nil && p.OnAttempt == nil && p.AttemptTimeout == 0 && p.MaxElapsed == 0 && !p.AttemptInContext
+	return p.Limiter == nil && p.Budget == nil && p.OnAttempt == nil && p.AttemptTimeout == 0 && p.MaxElapsed == 0
 }
 
 func (p *Policy) maxAttempts() int {

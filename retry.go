@@ -295,19 +295,15 @@ func (c *call) try(caller context.Context, p *Policy, op func(context.Context) e
 		defer cancel()
 		ctx = limited
 	}
-	if p.AttemptInContext {
-		a := c.attempt
-		a.Number = number
-		ctx = withAttempt(ctx, a)
-	}
 	if p.OnAttempt != nil {
-		begun := Attempt{Number: number, Waited: c.attempt.Waited}
+		begun := c.attempt
+		begun.Number = number
 		derived, done := p.OnAttempt(ctx, begun)
 		if derived != nil {
 			ctx = derived
 		}
-		ended := begun
-		if ended.Err = ErrNoReturn; done != nil {
+		ended := Attempt{Number: number, Waited: begun.Waited, Err: ErrNoReturn}
+		if done != nil {
 			defer func() {
 				if !c.inOp && c.attempt.Number == number {
 					ended = c.attempt
@@ -351,8 +347,11 @@ func (p *Policy) overtime(caller, limited context.Context, err error) error {
 func (c *call) conclude(p *Policy, err error) {
 	a := &c.attempt
 	c.before = a.Err
-	if a.Err, a.Verdict = err, (Verdict{}); err != nil {
-		a.Verdict = verdict(p.Classifier, err)
+	a.Err = err
+	if err == nil {
+		a.Verdict = Verdict{}
+	} else {
+		a.judge(p.Classifier)
 	}
 	if o, ok := p.Limiter.(Observer); ok {
 		o.Observe(*a)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/errfacts"
 )
 
 // StatusError represents a response with a status of 400 or above, or one in which a
@@ -99,18 +100,14 @@ func (e *StatusError) verdict() error {
 	return e
 }
 
-// isThrottling reports whether a response is equivalent to 429: some APIs send 403 with
-// a used-up limit or a Retry-After, Shopify sends 430, and Anthropic and Notion send 529
-// if they are overloaded.
+// isThrottling reports whether a response is equivalent to 429: its status is one of
+// throttling, or it is a 403 with a used-up limit or a Retry-After, as some APIs send.
 func isThrottling(resp *http.Response) bool {
-	switch resp.StatusCode {
-	case http.StatusTooManyRequests, 430, 529:
-		return true
-	case http.StatusForbidden:
+	if resp.StatusCode == http.StatusForbidden {
 		h := resp.Header
 		return h.Get("Retry-After") != "" || first(h, "X-Ratelimit-Remaining") == "0"
 	}
-	return false
+	return errfacts.OfStatus(resp.StatusCode) == errfacts.Throttled
 }
 
 // overridingError is a StatusError whose response states whether to retry.

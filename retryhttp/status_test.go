@@ -257,7 +257,7 @@ func TestStatusWithinError(t *testing.T) {
 		{"in another error", errors.Join(within(400)), 1, retry.ClassPermanent},
 		{"429", within(429), 3, retry.ClassThrottled},
 		{"503", within(503), 3, retry.ClassTransient},
-		{"success", within(200), 3, retry.ClassUnknown},
+		{"success, but an error within", within(200), 1, retry.ClassPermanent},
 		{"no response", &retrieveError{Code: "timeout"}, 3, retry.ClassTimeout},
 		{"nil", (*nilError)(nil), 3, retry.ClassUnknown},
 		{"a reason phrase", errors.New("Conflict"), 3, retry.ClassUnknown},

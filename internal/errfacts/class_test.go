@@ -33,7 +33,7 @@ func TestOvertime(t *testing.T) {
 		"permanent reply":   {mysqlReply(1062, "23000"), Permanent},
 		"forbids, canceled": {errors.Join(forbidden{failed}, context.Canceled), Permanent},
 	} {
-		c, _ := Classify(&Overtime{Err: tt.err, Limit: time.Second}, nil)
+		c, _ := Classify(&Overtime{Err: tt.err, Limit: time.Second})
 		assert.Equal(t, tt.want, c, name)
 	}
 }
@@ -47,9 +47,9 @@ func (s severalErrors) Unwrap() error          { return errors.New("chain") }
 func (s severalErrors) WrappedErrors() []error { return s }
 
 func TestWrappedErrors(t *testing.T) {
-	c, _ := Classify(severalErrors{errors.New("other"), mysqlReply(1062, "23000")}, nil)
+	c, _ := Classify(severalErrors{errors.New("other"), mysqlReply(1062, "23000")})
 	assert.Equal(t, Permanent, c)
-	c, _ = Classify(severalErrors{mysqlReply(1213, "40001"), context.Canceled}, nil)
+	c, _ = Classify(severalErrors{mysqlReply(1213, "40001"), context.Canceled})
 	assert.Equal(t, Transient, c)
 }
 
@@ -93,7 +93,7 @@ func TestConflicts(t *testing.T) {
 		{sdkStatus, "StatusCode", ociReply{409, ""}, Transient},
 		{withStatus, "StatusCode", ociReply{409, "OperationAborted"}, Permanent},
 	} {
-		info := typeInfo{origin: tt.origin, field: tt.field}
+		info := typeInfo{typeRow: typeRow{origin: tt.origin, field: tt.field}}
 		c, _ := info.classOf(reflect.ValueOf(tt.reply))
 		assert.Equal(t, tt.want, c, "%+v", tt.reply)
 	}
@@ -101,7 +101,7 @@ func TestConflicts(t *testing.T) {
 		"ConflictException": Transient, "ResourceConflictException": Transient, "ConcurrentModificationException": Transient, "OperationAborted": Transient,
 		"ReplicatedWriteConflictException": Transient, "ResourceInUseException": Permanent, "EntityAlreadyExists": Permanent, "": Permanent,
 	} {
-		c, _ := Classify(awsReply{errors.New("no"), code}, nil)
+		c, _ := Classify(awsReply{errors.New("no"), code})
 		assert.Equal(t, want, c, code)
 	}
 }

@@ -37,39 +37,41 @@ func ReplyOf(err error) (r Reply, ok bool) {
 	return Reply{}, false
 }
 
-// sqlStates is keyed by a SQLSTATE or its first two characters, the class. The first
-// match counts.
+// replyOfState returns what is known about a SQLSTATE.
 //
 // The source is "PostgreSQL Error Codes", appendix A of the PostgreSQL manual, which
 // also applies to CockroachDB. After a serialization failure or a deadlock, the whole
 // transaction must run again. Poolers report a lost server with classes 08, 58 and XX,
 // and CockroachDB reports with XXA00 that the transaction was committed but a schema
 // change failed.
-var sqlStates = [...]struct {
-	key string
-	Reply
-}{
-	{"40001", Reply{class: Transient, Refused: true}},                 // serialization_failure
-	{"40P01", Reply{class: Transient, Refused: true}},                 // deadlock_detected
-	{"40003", Reply{class: Transient, unrepeatable: true}},            // statement_completion_unknown
-	{"08007", Reply{class: Transient, unrepeatable: true}},            // transaction_resolution_unknown
-	{"08", Reply{class: Transient}},                                   // connection exceptions
-	{"25P03", Reply{class: Transient, Refused: true}},                 // idle_in_transaction_session_timeout
-	{"25P04", Reply{class: Transient, Refused: true}},                 // transaction_timeout
-	{"25006", Reply{class: Transient, Refused: true, ReadOnly: true}}, // read_only_sql_transaction
-	{"53", Reply{class: Throttled, Refused: true}},                    // insufficient resources
-	{"55006", Reply{class: Transient, Refused: true}},                 // object_in_use
-	{"55P03", Reply{class: Transient, Refused: true}},                 // lock_not_available
-	{"57014", Reply{class: Canceled}},                                 // query_canceled
-	{"57P04", Reply{class: Permanent}},                                // database_dropped
-	{"57P", Reply{class: Transient}},                                  // shutdown, idle_session_timeout
-	{"580", Reply{class: Transient}},                                  // system_error, io_error
-	{"57", Reply{class: Permanent}},                                   // other operator intervention
-	{"58", Reply{class: Permanent}},                                   // other system errors
-	{"XX", Reply{class: Permanent}},                                   // internal errors
-	{"00", Reply{class: Permanent}},                                   // success and warnings are no refusal
-	{"01", Reply{class: Permanent}},
-	{"02", Reply{class: Permanent}},
+func replyOfState(state string) Reply {
+	switch state {
+	case "40001", "40P01", // serialization_failure, deadlock_detected
+		"25P03", "25P04", // idle_in_transaction_session_timeout, transaction_timeout
+		"55006", "55P03": // object_in_use, lock_not_available
+		return Reply{class: Transient, Refused: true}
+	case "40003", "08007": // statement_completion_unknown, transaction_resolution_unknown
+		return Reply{class: Transient, unrepeatable: true}
+	case "25006": // read_only_sql_transaction
+		return Reply{class: Transient, Refused: true, ReadOnly: true}
+	case "57014": // query_canceled
+		return Reply{class: Canceled}
+	case "57P04": // database_dropped
+		return Reply{class: Permanent}
+	}
+	if strings.HasPrefix(state, "57P") || strings.HasPrefix(state, "580") { // shutdown, idle_session_timeout; system_error, io_error
+		return Reply{class: Transient}
+	}
+	switch state[:2] {
+	case "08": // connection exceptions
+		return Reply{class: Transient}
+	case "53": // insufficient resources
+		return Reply{class: Throttled, Refused: true}
+	case "57", "58", "XX", // other operator intervention, other system errors, internal errors
+		"00", "01", "02": // success and warnings are no refusal
+		return Reply{class: Permanent}
+	}
+	return Reply{class: Permanent, Refused: true}
 }
 
 // replyOfSQLState returns what is known about a SQLSTATE of the error v.
@@ -86,12 +88,7 @@ func replyOfSQLState(state string, v reflect.Value) Reply {
 			return Reply{class: Transient, Refused: true, ReadOnly: true}
 		}
 	}
-	for _, known := range sqlStates {
-		if strings.HasPrefix(state, known.key) {
-			return known.Reply
-		}
-	}
-	return Reply{class: Permanent, Refused: true}
+	return replyOfState(state)
 }
 
 // endsConnection reports whether the server closes the connection after this response,
@@ -132,7 +129,8 @@ func codeOf(v reflect.Value) int64 { return number(v, "Code") | number(v, "code"
 // it. Of go-redis's own errors, only TxFailedErr is retryable: a watched key changed.
 func ofRedis(reply string) Class {
 	word, _, _ := strings.Cut(reply, " ")
-	if hasWord("BUSY LOADING READONLY MASTERDOWN CLUSTERDOWN TRYAGAIN NOREPLICAS MOVED ASK", word) {
+	switch word {
+	case "BUSY", "LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "NOREPLICAS", "MOVED", "ASK":
 		return Transient
 	}
 	switch reply {

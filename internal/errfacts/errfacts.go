@@ -2,12 +2,7 @@
 // and well-known types, without importing the libraries that they come from.
 package errfacts
 
-import (
-	"iter"
-	"reflect"
-	"slices"
-	"time"
-)
+import "time"
 
 // Facts are what an error and the errors it wraps report. If several of them report a
 // status, a code or the like, the outermost counts.
@@ -24,9 +19,9 @@ type Facts struct {
 
 	// Only retry.DefaultClassifier uses the rest: the AWS SDKs have no such errors.
 	Class        Class // the class that a library or server reports
+	Reasons      Class // what the reasons of a canceled transaction mean
 	Fallback     Class // the class to use if nothing else is known
 	Unrepeatable bool  // the operation may have taken effect
-	Methods      bool  // an error in the chain has one of readMethods' methods
 	Overtime     bool  // the attempt exceeded its time limit
 	Renewed      bool  // the library renews the credentials that expired
 
@@ -80,145 +75,49 @@ const (
 // Read returns the facts about err, which may be nil.
 func Read(err error) Facts {
 	f := Facts{Err: err}
-	f.read(err, nil)
+	f.read(err)
 	return f
 }
 
-// Interfaces for methods of errors; other packages also use these interfaces.
-type (
-	Unwrapper     interface{ Unwrap() error }
-	TreeUnwrapper interface{ Unwrap() []error }
-	multiError    interface{ WrappedErrors() []error } // of hashicorp/go-multierror
-	Timeouter     interface{ Timeout() bool }
-)
-
-// Guarded calls a method of a foreign error and reports whether it returned.
-// Several such methods panic on half-built values, for example that of smithy's
-// ResponseError without a response.
-func Guarded[T any](method func() T) (v T, ok bool) {
-	defer func() {
-		if !ok {
-			_ = recover()
-		}
-	}()
-	return method(), true
-}
-
-// A Walk visits an error and the errors it wraps, in the order of errors.As, at most
-// maxVisited of them: an error may wrap itself, or the same error in many ways. It keeps a
-// list instead of recursing, so that a long chain does not grow the stack.
-type Walk struct {
-	rest     []error
-	visited  int
-	branched bool // a tree was visited
-}
-
-const maxVisited = 256
-
-// Next returns the error to visit after err, or nil at the end.
-func (w *Walk) Next(err error) error {
-	switch e := err.(type) {
-	case multiError: // which has Unwrap() error, too
-		w.branch(e.WrappedErrors)
-	case Unwrapper:
-		inner, _ := Guarded(e.Unwrap)
-		return w.Instead(inner)
-	case TreeUnwrapper:
-		w.branch(e.Unwrap)
-	}
-	return w.Instead(nil)
-}
-
-// branch adds the errors that a tree consists of to those to visit.
-func (w *Walk) branch(unwrap func() []error) {
-	w.branched = true
-	branches, _ := Guarded(unwrap)
-	for _, branch := range slices.Backward(branches[:min(len(branches), maxVisited)]) {
-		if branch != nil {
-			w.rest = append(w.rest, branch)
-		}
-	}
-}
-
-// Instead returns err as the error to visit next, in place of the errors that the
-// previous error wraps. If err is nil, it returns the error that follows them.
-func (w *Walk) Instead(err error) error {
-	if w.visited++; w.visited == maxVisited {
-		return nil
-	}
-	if err != nil || len(w.rest) == 0 {
-		return err
-	}
-	last := len(w.rest) - 1
-	err = w.rest[last]
-	w.rest = w.rest[:last]
-	return err
-}
-
-// All returns err and the errors it wraps, in the order of errors.As.
-func All(err error) iter.Seq[error] {
-	return func(yield func(error) bool) {
-		var walk Walk
-		for ; err != nil; err = walk.Next(err) {
-			if !yield(err) {
-				return
-			}
-		}
-	}
-}
-
-// Is is errors.Is for any error: it visits only those that a Walk does, and methods may
-// panic.
-func Is(err, target error) bool {
-	if target == nil {
-		return false
-	}
-	comparable := reflect.TypeOf(target).Comparable()
-	for e := range All(err) {
-		same, _ := Guarded(func() bool { return comparable && e == target })
-		if !same {
-			if m, ok := e.(interface{ Is(error) bool }); ok {
-				same, _ = Guarded(func() bool { return m.Is(target) })
-			}
-		}
-		if same {
-			return true
-		}
-	}
-	return false
-}
-
-// HasText reports whether err is or wraps an error created by errors.New with this text.
-func HasText(err error, text string) bool {
-	for e := range All(err) {
-		if reflect.TypeOf(e) == plainError && e.Error() == text {
-			return true
-		}
-	}
-	return false
-}
-
-// Known returns the class of one error, ignoring those that it wraps, and whether the
-// operation may have taken effect; or Unknown, if it knows nothing about the error.
-type Known func(error) (c Class, unrepeatable bool)
-
-// read collects the facts about err. An error that known has a class for, unless it is
-// nil, is not read further, nor are the errors that it wraps.
-func (f *Facts) read(err error, known Known) {
+// read collects the facts about err and the errors that it wraps.
+func (f *Facts) read(err error) {
 	var walk Walk
 	for err != nil {
 		f.inTree = walk.branched
-		if known != nil {
-			if c, unrepeatable := known(err); c != Unknown {
-				f.report(c, unrepeatable)
-				err = walk.Instead(nil)
-				continue
-			}
-		}
 		f.readOne(err)
 		err = walk.Next(err)
 	}
 	f.Canceled = (f.Canceled || f.canceledBranch && !f.isKnown()) && !f.Overtime // by the time limit
+}
+
+// readOne reads err, ignoring the errors that it wraps.
+func (f *Facts) readOne(err error) {
+	info := infoOf(err)
+	switch {
+	case info.blank:
+	case info.origin == plain:
+		f.readVariable(err)
+	default:
+		f.readType(err, info)
+		if info.methods {
+			f.readMethods(info.receiver(err))
+		}
+	}
+}
+
+// readVariable reads an error created by errors.New.
+func (f *Facts) readVariable(err error) {
+	v := OfVariable(err)
+	if v.Class == Canceled {
+		f.cancel()
+		return
+	}
+	f.Kind = max(f.Kind, v.Kind)
+	f.Fallback = max(f.Fallback, v.Class)
+	f.Unrepeatable = f.Unrepeatable || v.Unrepeatable && f.Verdict != Yes
+	if f.Kind == Request && isInvalidRequest(err.Error()) {
+		f.Kind = Invalid
+	}
 }
 
 // cancel records that the caller canceled the operation. In a tree, such as the errors of
@@ -240,42 +139,5 @@ func (f *Facts) isKnown() bool {
 // or a code. A query that the caller canceled does not count, although PostgreSQL
 // has a code for it.
 func (f *Facts) IsResponse() bool {
-	return f.Status != 0 || f.Code != "" || f.Redis != "" || f.Class != Unknown
-}
-
-// readOne reads err, ignoring the errors that it wraps.
-func (f *Facts) readOne(err error) {
-	info := infoOf(err)
-	if info.blank {
-		return
-	}
-	if info.origin == plain {
-		f.readPlain(err)
-		return
-	}
-	f.Kind = max(f.Kind, f.readType(err, info))
-	if info.methods {
-		f.readMethods(err)
-	}
-}
-
-// readPlain reads an error created by errors.New.
-func (f *Facts) readPlain(err error) {
-	kind, c, unrepeatable := ofPlain(err)
-	if c == Canceled {
-		f.cancel()
-		return
-	}
-	f.Kind = max(f.Kind, kind)
-	f.Fallback = max(f.Fallback, c)
-	f.Unrepeatable = f.Unrepeatable || unrepeatable && f.Verdict != Yes
-	if f.Kind == Request && isInvalidRequest(err.Error()) {
-		f.Kind = Invalid
-	}
-}
-
-// Reports reports whether method returns true.
-func Reports(method func() bool) bool {
-	yes, _ := Guarded(method)
-	return yes
+	return f.Status != 0 || f.Code != "" || f.Redis != "" || f.Class != Unknown || f.Reasons != Unknown
 }

@@ -47,8 +47,9 @@ func number(v reflect.Value, path string) int64 {
 
 // text returns the string in a field, or "".
 func text(v reflect.Value, path string) string {
-	if v = field(v, path); v.Kind() == reflect.String {
-		return v.String()
+	v = Pointee(field(v, path))
+	if v.Kind() != reflect.String {
+		return ""
 	}
-	return ""
+	return v.String()
 }

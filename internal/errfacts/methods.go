@@ -7,14 +7,17 @@ import (
 
 // The methods of errors that are read.
 type (
-	statusCoder   interface{ HTTPStatusCode() int }
-	httpCoder     interface{ HTTPCode() int }
-	plainCoder    interface{ StatusCode() int }
-	wordCoder     interface{ Code() string }
-	errorCoder    interface{ ErrorCode() string }
-	messager      interface{ ErrorMessage() string }
-	sqlStater     interface{ SQLState() string }
-	redisError    interface{ RedisError() }
+	statusCoder interface{ HTTPStatusCode() int }
+	httpCoder   interface{ HTTPCode() int }
+	plainCoder  interface{ StatusCode() int }
+	wordCoder   interface{ Code() string }
+	errorCoder  interface{ ErrorCode() string }
+	messager    interface{ ErrorMessage() string }
+	sqlStater   interface{ SQLState() string }
+	redisError  interface {
+		error
+		RedisError()
+	}
 	labeler       interface{ HasErrorLabel(string) bool }
 	nonRetriable  interface{ NonRetriable() }
 	nonRetryable  interface{ NonRetryable() bool }
@@ -30,10 +33,30 @@ type (
 	mongoErr      interface{ ErrorCodes() []int }
 )
 
+// hasMethods reports whether err has one of the methods that readMethods calls.
+func hasMethods(err any) bool {
+	switch err.(type) {
+	case statusCoder, httpCoder, plainCoder, errorCoder, messager, sqlStater, redisError, labeler, nonRetriable, nonRetryable,
+		retryableErr, retryable, isRetryable, isRetriable, safeToRetry, canceledErr, connectionErr, temporary, Timeouter, mongoErr:
+		return true
+	}
+	return false
+}
+
+// receiver returns the value whose methods are to be called: err, or a pointer to a copy of
+// it if a program returns a value whose methods have a pointer as receiver.
+func (info *typeInfo) receiver(err error) any {
+	if !info.byPointer {
+		return err
+	}
+	copied := reflect.New(info.of)
+	copied.Elem().Set(reflect.ValueOf(err))
+	return copied.Interface()
+}
+
 // readMethods calls the methods of err. What an error further out reports is kept. A method
 // that panics says nothing.
-func (f *Facts) readMethods(err error) {
-	f.Methods = true
+func (f *Facts) readMethods(err any) {
 	guarded(func() { f.readStatus(err) })
 	guarded(func() { f.readResponse(err) })
 	guarded(func() { f.readDatabase(err) })
@@ -52,7 +75,7 @@ func guarded(read func()) {
 }
 
 // readStatus calls the method that returns the status of a response.
-func (f *Facts) readStatus(err error) {
+func (f *Facts) readStatus(err any) {
 	if f.Status != 0 {
 		return
 	}
@@ -65,13 +88,13 @@ func (f *Facts) readStatus(err error) {
 		f.Status = e.StatusCode()
 		if c, ok := err.(wordCoder); ok && f.Code == "" { // of aws-sdk-go v1: throttling has status 400
 			f.Code = c.Code()
-			f.Renewed = hasWord(expiredCodes, f.Code)
+			f.Renewed = isRenewed(f.Code)
 		}
 	}
 }
 
 // readResponse calls the methods that describe the response of a service.
-func (f *Facts) readResponse(err error) {
+func (f *Facts) readResponse(err any) {
 	if e, ok := err.(errorCoder); ok && f.Code == "" {
 		f.Code = e.ErrorCode()
 	}
@@ -81,13 +104,13 @@ func (f *Facts) readResponse(err error) {
 }
 
 // readDatabase calls the methods that describe the response of a database.
-func (f *Facts) readDatabase(err error) {
+func (f *Facts) readDatabase(err any) {
 	if e, ok := err.(sqlStater); ok {
 		r := replyOfSQLState(e.SQLState(), reflect.ValueOf(err))
 		f.report(r.class, r.unrepeatable)
 	}
-	if _, ok := err.(redisError); ok && f.Redis == "" {
-		f.Redis = err.Error()
+	if e, ok := err.(redisError); ok && f.Redis == "" {
+		f.Redis = e.Error()
 	}
 	if e, ok := err.(labeler); ok {
 		if e.HasErrorLabel("SystemOverloadedError") {
@@ -108,12 +131,14 @@ func (f *Facts) readDatabase(err error) {
 
 // readConnection calls the methods that describe how a connection, or the wait for
 // a response, ended.
-func (f *Facts) readConnection(err error) {
+func (f *Facts) readConnection(err any) {
 	if e, ok := err.(connectionErr); ok && e.ConnectionError() {
-		f.Kind, f.Lost = max(f.Kind, Connection), true
+		f.Kind = max(f.Kind, Connection)
+		f.Lost = true
 	}
 	if e, ok := err.(temporary); ok && e.Temporary() {
 		f.Lost = true
+		f.Fallback = max(f.Fallback, Transient)
 	}
 	if e, ok := err.(Timeouter); ok && e.Timeout() {
 		f.Kind = max(f.Kind, Timeout)
@@ -124,7 +149,7 @@ func (f *Facts) readConnection(err error) {
 }
 
 // verdictOf calls the methods that report whether to retry.
-func verdictOf(err error) Verdict {
+func verdictOf(err any) Verdict {
 	var yes bool
 	switch e := err.(type) {
 	case nonRetriable:
@@ -150,7 +175,7 @@ func verdictOf(err error) Verdict {
 }
 
 // allows calls the methods that only allow a retry.
-func allows(err error) bool {
+func allows(err any) bool {
 	switch e := err.(type) {
 	case safeToRetry:
 		return e.SafeToRetry()
@@ -161,11 +186,3 @@ func allows(err error) bool {
 	}
 	return false
 }
-
-// IsThrottlingCode reports whether code means throttling to the AWS SDKs.
-func IsThrottlingCode(code string) bool { return hasWord(throttlingCodes, code) }
-
-const throttlingCodes = "Throttling ThrottlingException ThrottledException RequestThrottledException " +
-	"TooManyRequestsException ProvisionedThroughputExceededException TransactionInProgressException " +
-	"RequestLimitExceeded BandwidthLimitExceeded LimitExceededException RequestThrottled " +
-	"SlowDown PriorRequestNotComplete EC2ThrottledException"

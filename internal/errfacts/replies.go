@@ -1,138 +1,291 @@
 package errfacts
 
-import "slices"
+// replyOf returns what is known about a number of errors of kind o. A number that its
+// protocol does not list is permanent, and 0 is none.
+func replyOf(o origin, number int64) Reply {
+	if number == 0 {
+		return Reply{}
+	}
+	switch o {
+	case rpcError:
+		return Reply{class: ofRPC(number)}
+	case mysqlError:
+		return ofMySQL(number)
+	case sqlServerError:
+		return Reply{class: ofSQLServer(number)}
+	case sqliteError:
+		return ofSQLite(number)
+	case mongoError:
+		return Reply{class: ofMongo(number)}
+	case oracleError:
+		return ofOracle(number)
+	case clickhouseError:
+		return ofClickHouse(number)
+	case cassandraError:
+		return ofCassandra(number)
+	case ldapError:
+		return Reply{class: ofLDAP(number)}
+	case kafkaError:
+		return Reply{class: ofKafka(number)}
+	case amqpError:
+		return Reply{class: ofAMQP(number)}
+	case mailError:
+		return Reply{class: ofMail(number)}
+	case webSocketError:
+		return Reply{class: ofWebSocket(number)}
+	case sftpError:
+		return Reply{class: ofSFTP(number)}
+	case thriftError:
+		return Reply{class: ofThrift(number)}
+	case mqttError:
+		return Reply{class: ofMQTT(number)}
+	case binanceError:
+		return ofBinance(number)
+	}
+	return Reply{class: Permanent}
+}
 
-// replies lists the numbers of errors that are not permanent, by the kind of their type.
-// Lists make smaller binaries than a switch. Numbers that are not listed are permanent,
-// except 0, which is none.
-var replies = [...]struct {
-	origin
-	Reply
-	numbers []uint16
-}{
-	// Status codes of gRPC, Connect and etcd: CANCELLED, DEADLINE_EXCEEDED,
-	// RESOURCE_EXHAUSTED; ABORTED, INTERNAL, UNAVAILABLE. UNKNOWN has no class.
-	{rpcError, Reply{class: Canceled}, []uint16{1}},
-	{rpcError, Reply{}, []uint16{2}},
-	{rpcError, Reply{class: TimedOut}, []uint16{4}},
-	{rpcError, Reply{class: Throttled}, []uint16{8}},
-	{rpcError, Reply{class: Transient}, []uint16{10, 13, 14}},
+// ofRPC: status codes of gRPC, Connect and etcd.
+func ofRPC(code int64) Class {
+	switch code {
+	case 1: // CANCELLED
+		return Canceled
+	case 2: // UNKNOWN
+		return Unknown
+	case 4: // DEADLINE_EXCEEDED
+		return TimedOut
+	case 8: // RESOURCE_EXHAUSTED
+		return Throttled
+	case 10, 13, 14: // ABORTED, INTERNAL, UNAVAILABLE
+		return Transient
+	}
+	return Permanent
+}
 
-	// MySQL, MariaDB, TiDB and ProxySQL. At COMMIT, refusedByMySQL
-	// decides about the servers' own numbers.
-	{mysqlError, Reply{class: Transient}, []uint16{
-		1213, 1205, 3572, 3058, 3132, 1613, 1614, // deadlock; lock not granted in time, or not at once; the same of a lock by name, and of XA
+// ofMySQL: MySQL, MariaDB, TiDB and ProxySQL. At COMMIT, refusedByMySQL decides about the
+// servers' own numbers.
+func ofMySQL(number int64) Reply {
+	switch number {
+	case 1213, 1205, 3572, 3058, 3132, 1613, 1614, // deadlock; lock not granted in time, or not at once; the same of a lock by name, and of XA
 		1412, 1615, // the table was changed since the transaction began or the statement was prepared
 		1020, 3101, // conflict with another transaction: MariaDB's snapshots, group replication
 		1047,                   // Galera: the node is not ready
 		1053, 1927, 2006, 4031, // shutdown; connection killed, lost before the statement was sent, idle for too long
 		1158, 1159, // the server did not receive the statement
-		9001, 9002, 9004, 9005, // ProxySQL: no server in time; TiDB: no region
-	}},
-	{mysqlError, Reply{class: Transient, Refused: true}, []uint16{8022, 8028, 9007}}, // TiDB: conflict, schema changed
-	{mysqlError, Reply{}, []uint16{1105}},                                            // unknown error
-	{mysqlError, Reply{class: Transient, ReadOnly: true}, []uint16{1290, 1792, 1836}},
-	{mysqlError, Reply{class: Transient, unrepeatable: true}, []uint16{1160, 1161, 2013}}, // connection lost during the statement, as reported by the server or a proxy
-	{mysqlError, Reply{class: TimedOut}, []uint16{1969, 3024}},                            // the statement ran for too long
-	{mysqlError, Reply{class: Throttled}, []uint16{1040, 1203, 1226, 1637, 9003}},         // too many connections or transactions, quota, TiKV is busy
-	{mysqlError, Reply{class: Canceled}, []uint16{1317}},                                  // query interrupted
+		9001, 9002, 9004, 9005: // ProxySQL: no server in time; TiDB: no region
+		return Reply{class: Transient}
+	case 8022, 8028, 9007: // TiDB: conflict, schema changed
+		return Reply{class: Transient, Refused: true}
+	case 1105: // unknown error
+		return Reply{}
+	case 1290, 1792, 1836:
+		return Reply{class: Transient, ReadOnly: true}
+	case 1160, 1161, 2013: // connection lost during the statement, as reported by the server or a proxy
+		return Reply{class: Transient, unrepeatable: true}
+	case 1969, 3024: // the statement ran for too long
+		return Reply{class: TimedOut}
+	case 1040, 1203, 1226, 1637, 9003: // too many connections or transactions, quota, TiKV is busy
+		return Reply{class: Throttled}
+	case 1317: // query interrupted
+		return Reply{class: Canceled}
+	}
+	return Reply{class: Permanent}
+}
 
-	// SQL Server: "List of transient fault error codes" in the documentation of Azure SQL
-	// Database, and SqlServerTransientExceptionDetector of Entity Framework Core 10.
-	{sqlServerError, Reply{class: Transient}, []uint16{
-		1203, 1205, 1221, 1222, 3935, 3960, 3966, // deadlock, lock not granted in time, snapshot conflict
+// ofSQLServer: "List of transient fault error codes" in the documentation of Azure SQL
+// Database, and SqlServerTransientExceptionDetector of Entity Framework Core 10.
+func ofSQLServer(number int64) Class {
+	switch number {
+	case 1203, 1205, 1221, 1222, 3935, 3960, 3966, // deadlock, lock not granted in time, snapshot conflict
 		41301, 41302, 41305, 41325, 41839, // conflicts of memory-optimized tables
 		601, 615, 617, 669, 921, 926, 997, 1807, 4060, 4221, 9515, 14355, 17197, 20041,
 		40143, 40197, 40540, 40613, 42108, 42109, 49977, 49983,
-		6005, // shutdown
-	}},
-	{sqlServerError, Reply{class: Throttled}, []uint16{
-		10922, 10928, 10929, 10936, 40501, 49918, 49919, 49920, // limits of Azure
-		1204, 8628, 8645, 8651, // out of locks, memory or time for compilation
-	}},
-
-	// SQLite (sqlite.org/rescode.html): BUSY, LOCKED; INTERRUPT; PROTOCOL (a race for a
-	// lock of the write-ahead log), SCHEMA; CONSTRAINT.
-	{sqliteError, Reply{class: Transient, Refused: true}, []uint16{5, 6}},
-	{sqliteError, Reply{class: Canceled}, []uint16{9}},
-	{sqliteError, Reply{class: Transient}, []uint16{15, 17}},
-	{sqliteError, Reply{class: Permanent, Refused: true}, []uint16{19}},
-
-	// MongoDB: the retryable codes in the specifications of retryable reads and writes,
-	// and WriteConflict; MaxTimeMSExpired, ExceededTimeLimit.
-	{mongoError, Reply{class: Transient}, []uint16{6, 7, 89, 91, 112, 134, 189, 9001, 10107, 11600, 11602, 13435, 13436}},
-	{mongoError, Reply{class: TimedOut}, []uint16{50, 262}},
-
-	// Oracle: OracleError.Bad of go-ora 2.8 and "Oracle Database Error Messages".
-	{oracleError, Reply{class: Transient}, []uint16{
-		60, 8177, 54, 30006, 1555, 4021, 4068, // deadlock, serialization, lock not granted, snapshot too old, package changed
-		1033, 1034, 1089, 1090, 1092, 12514, 12528, 12537, 12541, 12545, 12170, // startup, shutdown, no listener
-		28, 1012, // session killed, not logged on
-	}},
-	{oracleError, Reply{class: Transient, unrepeatable: true}, []uint16{3113, 3114, 3135, 25408}}, // connection lost during the call
-	{oracleError, Reply{class: Throttled}, []uint16{18, 20, 12516, 12519, 12520}},                 // too many sessions or processes
-	{oracleError, Reply{class: Canceled}, []uint16{1013}},
-
-	// ClickHouse: src/Common/ErrorCodes.cpp. Memory, quota, queries and parts are
-	// limits; 319 is the unknown status of an insert.
-	{clickhouseError, Reply{class: Transient}, []uint16{203, 209, 210, 225, 236, 242, 243, 254, 279, 285, 286, 290, 369, 425, 439, 999, 1000}},
-	{clickhouseError, Reply{class: TimedOut}, []uint16{159, 160}},
-	{clickhouseError, Reply{class: Throttled}, []uint16{173, 201, 202, 241, 252}},
-	{clickhouseError, Reply{class: Transient, unrepeatable: true}, []uint16{319}},
-	{clickhouseError, Reply{class: Canceled}, []uint16{394}},
-
-	// Cassandra: section 9 of the native protocol, version 5. A write that timed out or
-	// failed on a replica may have taken effect on others.
-	{cassandraError, Reply{class: Transient}, []uint16{0x1000, 0x1002, 0x1003, 0x1300, 0x2500}}, // unavailable, bootstrapping, truncation, failed read, unprepared
-	{cassandraError, Reply{class: TimedOut}, []uint16{0x1200}},
-	{cassandraError, Reply{class: Throttled}, []uint16{0x1001}},
-	{cassandraError, Reply{class: TimedOut, unrepeatable: true}, []uint16{0x1100, 0x1700}},
-	{cassandraError, Reply{class: Transient, unrepeatable: true}, []uint16{0x1500, 0x1600}},
-
-	// LDAP (RFC 4511, appendix A, and go-ldap's own numbers): busy, unavailable, other,
-	// server down, connect error, network; time limit.
-	{ldapError, Reply{class: Transient}, []uint16{51, 52, 80, 81, 91, 200}},
-	{ldapError, Reply{class: TimedOut}, []uint16{3, 85}},
-
-	// Kafka: the retriable codes of the protocol guide, as in franz-go 1.22, and
-	// REBALANCE_IN_PROGRESS.
-	{kafkaError, Reply{class: Transient}, []uint16{
-		2, 3, 5, 6, 8, 9, 13, 14, 15, 16, 19, 20, 27, 41, 56, 70, 71, 72, 74, 75, 78, 80, 83, 84, 88, 100, 103, 106, 133,
-	}},
-	{kafkaError, Reply{class: TimedOut}, []uint16{7}},
-	{kafkaError, Reply{class: Throttled}, []uint16{89}},
-
-	// AMQP 0-9-1: CONNECTION_FORCED, RESOURCE_LOCKED, FRAME_ERROR, CHANNEL_ERROR (also
-	// amqp091-go's ErrClosed), UNEXPECTED_FRAME, INTERNAL_ERROR; RESOURCE_ERROR.
-	{amqpError, Reply{class: Transient}, []uint16{320, 405, 501, 504, 505, 541}},
-	{amqpError, Reply{class: Throttled}, []uint16{506}},
-
-	// WebSocket (RFC 6455, section 7.4, and its registry): closed, going away, no status,
-	// abnormal, internal error, restart, bad gateway; try again later.
-	{webSocketError, Reply{class: Transient}, []uint16{1000, 1001, 1005, 1006, 1011, 1012, 1014}},
-	{webSocketError, Reply{class: Throttled}, []uint16{1013}},
-
-	// SFTP: end of file, failure, no connection, connection lost.
-	{sftpError, Reply{class: Transient}, []uint16{1, 4, 6, 7}},
-
-	// Thrift: bad sequence, missing result, internal and protocol error of an application.
-	{thriftError, Reply{class: Transient}, []uint16{4, 5, 6, 7}},
+		6005: // shutdown
+		return Transient
+	case 10922, 10928, 10929, 10936, 40501, 49918, 49919, 49920, // limits of Azure
+		1204, 8628, 8645, 8651: // out of locks, memory or time for compilation
+		return Throttled
+	}
+	return Permanent
 }
 
-// replyOf returns what is known about a number of errors of kind o.
-func replyOf(o origin, number int64) Reply {
-	if number == 0 {
-		return Reply{}
-	}
-	if o == mailError && number >= 400 && number < 500 {
-		// SMTP (RFC 5321, section 4.2.1), FTP and NNTP: the first digit decides.
+// ofSQLite: sqlite.org/rescode.html.
+func ofSQLite(code int64) Reply {
+	switch code {
+	case 5, 6: // BUSY, LOCKED
+		return Reply{class: Transient, Refused: true}
+	case 9: // INTERRUPT
+		return Reply{class: Canceled}
+	case 15, 17: // PROTOCOL, a race for a lock of the write-ahead log; SCHEMA
 		return Reply{class: Transient}
-	}
-	for i := range replies {
-		r := &replies[i]
-		if r.origin == o && number == int64(uint16(number)) && slices.Contains(r.numbers, uint16(number)) {
-			return r.Reply
-		}
+	case 19: // CONSTRAINT
+		return Reply{class: Permanent, Refused: true}
 	}
 	return Reply{class: Permanent}
+}
+
+// ofMongo: the retryable codes in the specifications of retryable reads and writes, and
+// WriteConflict.
+func ofMongo(code int64) Class {
+	switch code {
+	case 6, 7, 89, 91, 112, 134, 189, 9001, 10107, 11600, 11602, 13435, 13436:
+		return Transient
+	case 50, 262: // MaxTimeMSExpired, ExceededTimeLimit
+		return TimedOut
+	}
+	return Permanent
+}
+
+// ofOracle: OracleError.Bad of go-ora 2.8 and "Oracle Database Error Messages".
+func ofOracle(code int64) Reply {
+	switch code {
+	case 60, 8177, 54, 30006, 1555, 4021, 4068, // deadlock, serialization, lock not granted, snapshot too old, package changed
+		1033, 1034, 1089, 1090, 1092, 12514, 12528, 12537, 12541, 12545, 12170, // startup, shutdown, no listener
+		28, 1012: // session killed, not logged on
+		return Reply{class: Transient}
+	case 3113, 3114, 3135, 25408: // connection lost during the call
+		return Reply{class: Transient, unrepeatable: true}
+	case 18, 20, 12516, 12519, 12520: // too many sessions or processes
+		return Reply{class: Throttled}
+	case 1013:
+		return Reply{class: Canceled}
+	}
+	return Reply{class: Permanent}
+}
+
+// ofClickHouse: src/Common/ErrorCodes.cpp. Memory, quota, queries and parts are limits; 319
+// is the unknown status of an insert.
+func ofClickHouse(code int64) Reply {
+	switch code {
+	case 203, 209, 210, 225, 236, 242, 243, 254, 279, 285, 286, 290, 369, 425, 439, 999, 1000:
+		return Reply{class: Transient}
+	case 159, 160:
+		return Reply{class: TimedOut}
+	case 173, 201, 202, 241, 252:
+		return Reply{class: Throttled}
+	case 319:
+		return Reply{class: Transient, unrepeatable: true}
+	case 394:
+		return Reply{class: Canceled}
+	}
+	return Reply{class: Permanent}
+}
+
+// ofCassandra: section 9 of the native protocol, version 5. A write that timed out or
+// failed on a replica may have taken effect on others.
+func ofCassandra(code int64) Reply {
+	switch code {
+	case 0x1000, 0x1002, 0x1003, 0x1300, 0x2500: // unavailable, bootstrapping, truncation, failed read, unprepared
+		return Reply{class: Transient}
+	case 0x1200:
+		return Reply{class: TimedOut}
+	case 0x1001:
+		return Reply{class: Throttled}
+	case 0x1100, 0x1700:
+		return Reply{class: TimedOut, unrepeatable: true}
+	case 0x1500, 0x1600:
+		return Reply{class: Transient, unrepeatable: true}
+	}
+	return Reply{class: Permanent}
+}
+
+// ofLDAP: RFC 4511, appendix A, and go-ldap's own numbers.
+func ofLDAP(code int64) Class {
+	switch code {
+	case 51, 52, 80, 81, 91, 200: // busy, unavailable, other, server down, connect error, network
+		return Transient
+	case 3, 85: // time limit
+		return TimedOut
+	}
+	return Permanent
+}
+
+// ofKafka: the retriable codes of the protocol guide, as in franz-go 1.22, and
+// REBALANCE_IN_PROGRESS.
+func ofKafka(code int64) Class {
+	switch code {
+	case 2, 3, 5, 6, 8, 9, 13, 14, 15, 16, 19, 20, 27, 41, 56, 70, 71, 72, 74, 75, 78, 80, 83, 84, 88, 100, 103, 106, 133:
+		return Transient
+	case 7:
+		return TimedOut
+	case 89:
+		return Throttled
+	}
+	return Permanent
+}
+
+// ofAMQP: AMQP 0-9-1.
+func ofAMQP(code int64) Class {
+	switch code {
+	case 320, 405, 501, 505, 541, // CONNECTION_FORCED, RESOURCE_LOCKED, FRAME_ERROR, UNEXPECTED_FRAME, INTERNAL_ERROR
+		504: // CHANNEL_ERROR, also amqp091-go's ErrClosed
+		return Transient
+	case 506: // RESOURCE_ERROR
+		return Throttled
+	}
+	return Permanent
+}
+
+// ofMail: SMTP (RFC 5321, section 4.2.1), FTP and NNTP. The first digit decides.
+func ofMail(code int64) Class {
+	if code >= 400 && code < 500 {
+		return Transient
+	}
+	return Permanent
+}
+
+// ofWebSocket: RFC 6455, section 7.4, and its registry.
+func ofWebSocket(code int64) Class {
+	switch code {
+	case 1000, 1001, 1005, 1006, 1011, 1012, 1014: // closed, going away, no status, abnormal, internal error, restart, bad gateway
+		return Transient
+	case 1013: // try again later
+		return Throttled
+	}
+	return Permanent
+}
+
+// ofSFTP: draft-ietf-secsh-filexfer-02.
+func ofSFTP(code int64) Class {
+	switch code {
+	case 1, 4, 6, 7: // end of file, failure, no connection, connection lost
+		return Transient
+	}
+	return Permanent
+}
+
+// ofThrift: an application's exceptions.
+func ofThrift(code int64) Class {
+	switch code {
+	case 4, 5, 6, 7: // bad sequence, missing result, internal and protocol error
+		return Transient
+	}
+	return Permanent
+}
+
+// ofMQTT: reason codes of MQTT 5, section 3.2.2.2.
+func ofMQTT(code int64) Class {
+	switch code {
+	case 129, 130, 132, 133, 134, 135, 138, 140, 143, 144, 148, 149, 153, 154, 155, 157, 158, 161, 162: // the packet, the client or its rights
+		return Permanent
+	case 137, 151, 159: // server busy, quota exceeded, connection rate exceeded
+		return Throttled
+	}
+	return Unknown
+}
+
+// ofBinance: error codes of the Binance API.
+func ofBinance(code int64) Reply {
+	switch code {
+	case -1003, -1008, -1015: // too many requests, overload, too many orders
+		return Reply{class: Throttled}
+	case -1006, -1007: // the execution status is unknown
+		return Reply{class: Transient, unrepeatable: true}
+	case -1002, -1013, -1014, -1020, -1022, -2010, -2011, -2014, -2015:
+		return Reply{class: Permanent}
+	}
+	if code <= -1100 && code > -1200 { // the request is malformed
+		return Reply{class: Permanent}
+	}
+	return Reply{}
 }

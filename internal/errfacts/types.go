@@ -5,148 +5,25 @@ import (
 	"io/fs"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 )
 
-// origin is what kind of type an error has. Types are recognized by the names of their
-// package and type, so that their packages need not be linked (package net alone would
-// add 107 kB and, with cgo, make the binary dynamic), and so that forks and major
-// versions are recognized, too.
-type origin uint8
-
-const (
-	foreign origin = iota // nothing is known
-	plain                 // errors.New
-	systemError
-	cancellation
-	netError
-	dnsError
-	addressError
-	tlsError
-	urlError
-	localError // a failure that involves neither a network nor a server
-	badConnection
-	lostCommit // connection lost during COMMIT
-	pgxLock
-	giveUp  // of a library that has retried
-	forbids // a library's marker of errors that must not be retried
-	textual // consists of a text, like those of errors.New
-	overtime
-
-	withStatus // has a field for an HTTP status
-	ownNumber  // has a field that may be an HTTP status, or a number of its own
-	sdkStatus  // of an SDK that repeats requests after 409
-	kubernetesStatus
-	ociStatus
-	vaultStatus
-	oauthStatus
-	googleStatus
-	withState // has a field for a SQLSTATE
-	withCode  // has a field for a code of words
-	redisReply
-
-	// Types with a number that means something only to their library: see replies.
-	rpcError
-	mysqlError
-	sqlServerError
-	sqliteError
-	mongoError
-	oracleError
-	clickhouseError
-	cassandraError
-	ldapError
-	kafkaError
-	amqpError
-	mailError
-	webSocketError
-	sftpError
-	thriftError
-)
-
-const kubernetesError = "apimachinery/pkg/api/errors.StatusError"
-
-// knownTypes lists the types that are recognized by name, with the field for their
-// number or code.
-var knownTypes = [...]struct {
-	origin
-	field string
-	names string
-}{
-	{cancellation, "", "net.canceledError"},
-	{netError, "", "net.OpError"},
-	{dnsError, "", "net.DNSError"},
-	{addressError, "", "net.AddrError net.ParseError net.UnknownNetworkError net.InvalidAddrError"},
-	// Not all of crypto/tls: it also wraps network errors, in its own type.
-	{tlsError, "", "crypto/tls.CertificateVerificationError crypto/tls.RecordHeaderError crypto/tls.ECHRejectionError crypto/tls.AlertError crypto/tls.alert"},
-	{urlError, "", "net/url.Error"},
-	{localError, "", "os/exec.Error strconv.NumError time.ParseError net/url.EscapeError net/url.InvalidHostError net/netip.parseAddrError net/netip.parsePrefixError " +
-		"net/http.MaxBytesError net/http.ProtocolError text/template.ExecError html/template.Error regexp/syntax.Error " +
-		"pgx/pgconn.ParseConfigError jackc/pgconn.ParseConfigError go-playground/validator.ValidationErrors go-playground/validator.InvalidValidationError go-oidc/oidc.TokenExpiredError " +
-		"/ent.NotFoundError /ent.ConstraintError /ent.ValidationError /ent.NotSingularError /ent.NotLoadedError"},
-	{badConnection, "", "go-mssqldb.RetryableError"},
-	{lostCommit, "", "neo4j/internal/errorutil.CommitFailedDeadError"},
-	{pgxLock, "", "pgx/pgconn.connLockError jackc/pgconn.connLockError"},
-	{giveUp, "", "aws-sdk-go-v2/aws/retry.MaxAttemptsError aws-sdk-go-v2/aws/ratelimit.QuotaExceededError cenkalti/backoff.RetryError failsafe-go/retrypolicy.ExceededError avast/retry-go.Error"},
-
-	{sdkStatus, "StatusCode", "/internal/apierror.Error"}, // of OpenAI, Anthropic and other generated SDKs
-	{sdkStatus, "HTTPStatusCode", "stripe-go.Error"},
-	{ociStatus, "StatusCode", "oci-go-sdk/common.servicefailure"},
-	{sdkStatus, "Code", "arangodb/shared.ArangoError"}, // a conflict of transactions
-	{vaultStatus, "StatusCode", "vault/api.ResponseError"},
-	{oauthStatus, "Response.StatusCode", "x/oauth2.RetrieveError"},
-	{googleStatus, "Code", "api/googleapi.Error"},
-	{withStatus, "Actual", "gophercloud/gophercloud.ErrUnexpectedResponseCode"},
-	{withStatus, "Code", "telegram-bot-api.Error ollama/api.StatusError gofiber/fiber.Error"},
-	{withStatus, "Status", "olivere/elastic.Error go-elasticsearch/typedapi/types.ElasticsearchError opensearch-go.StructError opensearch-go.StringError twilio-go/client.TwilioRestError gowebdav.StatusError"},
-	{forbids, "", "cenkalti/backoff.PermanentError cenkalti/backoff.permanent avast/retry-go.unrecoverableError controller-runtime/pkg/reconcile.terminalError caddyserver/certmagic.ErrNoRetry"},
-	{textual, "", "pkg/errors.fundamental nats.go/jetstream.jsError"},
-	{kubernetesStatus, "ErrStatus.Code", kubernetesError},
-	{withStatus, "Status.Code", "kratos/errors.Error"},
-	{withCode, "code", "twirp.twerr"},
-	{withCode, "Err", "slack-go/slack.SlackErrorResponse"},
-	{withCode, "Condition", "go-amqp/internal/encoding.Error"},
-	{redisReply, "", "redigo/redis.Error go-redis/internal/proto.RedisError redis/rueidis.RedisError valkey-go.ValkeyError go-redis/redis.Error"},
-
-	{rpcError, "s.s.Code", "grpc/internal/status.Error"},
-	{rpcError, "code", "connectrpc.com/connect.Error bufbuild/connect-go.Error api/v3rpc/rpctypes.EtcdError"},
-	{sqlServerError, "Number", "go-mssqldb.Error"},
-	{oracleError, "ErrCode", "go-ora/network.OracleError"},
-	{clickhouseError, "Code", "clickhouse-go/lib/proto.Exception ch-go/proto.Exception ch-go.Exception"},
-	{ldapError, "ResultCode", "go-ldap/ldap.Error"},
-	{kafkaError, "", "kafka-go.Error confluent-kafka-go/kafka.Error IBM/sarama.KError Shopify/sarama.KError franz-go/pkg/kerr.Error"},
-	{amqpError, "Code", "amqp091-go.Error streadway/amqp.Error"},
-	{mailError, "Code", "net/textproto.Error go-smtp.SMTPError go-smtp.LMTPDataError"},
-	{mailError, "errcode", "go-mail.SendError"},
-	{webSocketError, "Code", "gorilla/websocket.CloseError coder/websocket.CloseError nhooyr.io/websocket.CloseError gws.CloseError ws/wsutil.ClosedError"},
-	{sftpError, "Code", "pkg/sftp.StatusError"},
-	{thriftError, "type_", "go/thrift.tApplicationException"},
-	{thriftError, "typeId", "go/thrift.tProtocolException"},
-}
-
-// permanentTypes lists types that are permanent if nothing else is known: those of
-// containerd/errdefs 1.0, of Docker before, and of Temporal's api 1.63 without a status.
-const permanentTypes = "errdefs.errNotFound errdefs.errAlreadyExists errdefs.errInvalidArgument errdefs.errInvalidParameter errdefs.errPermissionDenied " +
-	"errdefs.errForbidden errdefs.errUnauthorized errdefs.errFailedPrecondition errdefs.errOutOfRange errdefs.errNotImplemented " +
-	"api/serviceerror.NotFound api/serviceerror.NamespaceNotFound api/serviceerror.AlreadyExists api/serviceerror.NamespaceAlreadyExists api/serviceerror.InvalidArgument " +
-	"api/serviceerror.PermissionDenied api/serviceerror.FailedPrecondition api/serviceerror.Unimplemented"
-
-// A typeInfo is what is known about a type.
+// A typeInfo is what is known about a type: its row in the table, or else what its name and
+// its fields say.
 type typeInfo struct {
-	origin
-	field string // for the status, number or code
-	named Class  // according to its name; permanent only if nothing else is known
-	hint  string // the field for the wait that it asks for
-
-	message bool // it has a field Message, as most responses of an API
-	of      reflect.Type
-	methods bool // readMethods is needed
-	blank   bool // there is nothing to read
+	typeRow
+	of        reflect.Type
+	throttled bool   // its name says that
+	response  string // the field with an *http.Response
+	reasons   bool   // it has the reasons of a canceled transaction of DynamoDB
+	message   bool   // it has a field Message, as most responses of an API
+	methods   bool   // readMethods is needed
+	byPointer bool   // the methods are those of a pointer to the value
+	blank     bool   // there is nothing to read
 }
-
-// plainError is the most common type of error, which need not be looked up.
-var plainError = reflect.TypeOf(errors.New(""))
 
 // typeInfos caches the results of describe, by reflect.Type, except the one that is most
 // common, that of fmt.Errorf.
@@ -168,12 +45,12 @@ func infoOf(err error) *typeInfo {
 	}
 	info := describe(t)
 	info.of = t
-	switch err.(type) {
-	case statusCoder, httpCoder, plainCoder, errorCoder, messager, sqlStater, redisError, labeler, nonRetriable, nonRetryable,
-		retryableErr, retryable, isRetryable, isRetriable, safeToRetry, canceledErr, connectionErr, temporary, Timeouter, mongoErr:
-		info.methods = true
+	info.methods = hasMethods(err)
+	if !info.methods && t.Kind() != reflect.Pointer {
+		info.byPointer = hasMethods(reflect.New(t).Interface())
+		info.methods = info.byPointer
 	}
-	info.blank = info.origin == foreign && info.named == Unknown && !info.methods
+	info.blank = info.origin == foreign && !info.methods && !info.reasons && !info.throttled
 	if t.String() == "*fmt.wrapError" {
 		wrapInfo.Store(info)
 	}
@@ -181,35 +58,32 @@ func infoOf(err error) *typeInfo {
 	return info
 }
 
-var plainInfo = typeInfo{origin: plain}
+var plainInfo = typeInfo{typeRow: typeRow{origin: plain}}
 
 func describe(t reflect.Type) *typeInfo {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if t == reflect.TypeFor[Overtime]() {
-		return &typeInfo{origin: overtime}
-	}
-	path := t.PkgPath()
-	if path == "fmt" || path == "errors" {
-		return new(typeInfo)
-	}
 	info := new(typeInfo)
-	full := "/" + withoutVersion(path) + "." + t.Name()
+	path := t.PkgPath()
 	switch {
-	case isNamed(permanentTypes, full):
-		info.named = Permanent
-	case ofWord(typeWord(t.Name())) == Throttled:
-		info.named = Throttled
+	case t == reflect.TypeFor[Overtime]():
+		info.origin = overtime
+		return info
+	case path == "fmt" || path == "errors":
+		return info
 	}
-	switch t.Kind() {
-	case reflect.Struct:
+	if t.Kind() == reflect.Struct {
 		describeFields(t, info)
-	case reflect.String:
-		info.origin = textual
 	}
-	if info.origin == ownNumber && (strings.Contains(t.Name(), "HTTP") || t.Name() == "APIError" || info.message && !hasOtherReplies(path)) {
-		info.origin = withStatus
+	info.throttled = ofWord(typeWord(t.Name())) == Throttled
+	if row, ok := findRow("/" + withoutVersion(path) + "." + t.Name()); ok {
+		hint := info.hint
+		info.typeRow = row
+		if row.hint == "" {
+			info.hint = hint
+		}
+		return info
 	}
 	switch {
 	case path == "syscall":
@@ -222,33 +96,26 @@ func describe(t reflect.Type) *typeInfo {
 		info.origin = sqliteError
 	case strings.Contains(path, "mongo"): // its methods are read
 		info.origin = foreign
-	}
-	for _, known := range knownTypes {
-		if isNamed(known.names, full) {
-			info.origin, info.field = known.origin, known.field
-		}
-	}
-	switch {
-	case isNamed(kubernetesError, full):
-		info.hint = "ErrStatus.Details.RetryAfterSeconds"
-	case isNamed("telegram-bot-api.Error", full):
-		info.hint = "ResponseParameters.RetryAfter"
-	case isNamed("discordgo.RateLimitError", full):
-		info.hint = "RateLimit.TooManyRequests.RetryAfter"
+	case t.Kind() == reflect.String:
+		info.origin = textual
+	case info.origin == ownNumber && (strings.Contains(t.Name(), "HTTP") || t.Name() == "APIError" || info.message && !hasOtherReplies(path)):
+		info.origin = withStatus
 	}
 	return info
 }
 
-// isNamed reports whether a list, separated by spaces, contains the end of the full name
-// of a type: enough of its import path to name the repository, so that forks are
-// recognized, but not a user's package that has the same last element.
-func isNamed(list, full string) bool {
-	for name := range strings.SplitSeq(list, " ") {
-		if end, ok := strings.CutSuffix(full, name); ok && (name[0] == '/' || strings.HasSuffix(end, "/")) {
-			return true
+// findRow looks up each end of a full name that begins after a slash.
+func findRow(full string) (typeRow, bool) {
+	for {
+		_, rest, found := strings.Cut(full, "/")
+		if !found {
+			return typeRow{}, false
 		}
+		if row, ok := rowOf(rest); ok {
+			return row, true
+		}
+		full = rest
 	}
-	return false
 }
 
 // withoutVersion removes the major version from an import path.
@@ -272,98 +139,145 @@ func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") =
 func hasOtherReplies(path string) bool {
 	words := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '-' || r == '.' })
 	return slices.ContainsFunc(words, func(word string) bool {
-		return hasWord("ftp smtp nntp sip imap sftp goftp gosmtp goimap", word)
+		switch word {
+		case "ftp", "smtp", "nntp", "sip", "imap", "sftp", "goftp", "gosmtp", "goimap":
+			return true
+		}
+		return false
 	})
 }
 
 // knownFields lists the fields that structs are recognized by, with their type, or
-// number, and the field to read. A later one counts more. Without a name, any name counts.
+// "number", and the field to read. The first one that a struct has counts.
 var knownFields = [...]struct {
 	origin
 	name, typ, field string
 }{
-	{cassandraError, "errorFrame", "gocql.errorFrame", "errorFrame.code"},
-	{rpcError, "st", "*status.Status", "st.s.Code"}, // of Temporal
-	{withState, "SQLState", "string", "SQLState"},
-	{mysqlError, "SQLState", "[5]uint8", "Number"}, // of go-sql-driver/mysql
-	{withCode, "Code", "string", "Code"},
-	{ownNumber, "Code", "number", "Code"},
-	{ownNumber, "Status", "number", "Status"},
-	{withStatus, "statusCode", "number", "statusCode"},
-	{withStatus, "", "*http.Response", ".StatusCode"}, // of any name
-	{withStatus, "HTTPStatusCode", "number", "HTTPStatusCode"},
-	{withStatus, "ResponseStatusCode", "number", "ResponseStatusCode"},
-	{withStatus, "ApiError", "abstractions.ApiError", "ApiError.ResponseStatusCode"}, // of Microsoft Graph
 	{withStatus, "StatusCode", "number", "StatusCode"},
+	{withStatus, "ApiError", "abstractions.ApiError", "ApiError.ResponseStatusCode"}, // of Microsoft Graph
+	{withStatus, "ResponseStatusCode", "number", "ResponseStatusCode"},
+	{withStatus, "HTTPStatusCode", "number", "HTTPStatusCode"},
+	{withStatus, "response", "*http.Response", ""}, // of any name: see responseField
+	{withStatus, "statusCode", "number", "statusCode"},
+	{ownNumber, "Status", "number", "Status"},
+	{ownNumber, "Code", "number", "Code"},
+	{withCode, "Code", "string", "Code"},
+	{mysqlError, "SQLState", "[5]uint8", "Number"}, // of go-sql-driver/mysql
+	{withState, "SQLState", "string", "SQLState"},
+	{rpcError, "st", "*status.Status", "st.s.Code"}, // of Temporal
+	{cassandraError, "errorFrame", "gocql.errorFrame", "errorFrame.code"},
 }
 
 func describeFields(t reflect.Type, info *typeInfo) {
-	best := -1
-	for i := t.NumField() - 1; i >= 0; i-- {
+	types := map[string]string{} // of the fields, by name
+	for i := range t.NumField() {
 		field := t.Field(i)
-		typ := field.Type.String()
-		switch kind := field.Type.Kind(); {
-		case kind >= reflect.Int && kind <= reflect.Uint64:
-			typ = "number"
-		case kind == reflect.String:
-			typ = "string"
-		}
-		info.message = info.message || field.Name == "Message" && typ == "string"
-		if hasWord("RetryAfter RetryAfterS RetryAfterSec RetryAfterSeconds", field.Name) {
+		types[field.Name] = fieldType(field.Type)
+		switch field.Name {
+		case "Message":
+			info.message = fieldType(field.Type) == "string"
+		case "RetryAfter", "RetryAfterS", "RetryAfterSec", "RetryAfterSeconds":
 			info.hint = field.Name
+		case "CancellationReasons":
+			info.reasons = true
 		}
-		for j := range knownFields {
-			known := &knownFields[j]
-			if j <= best || known.typ != typ {
+	}
+	info.response = responseField(t)
+	for _, known := range knownFields {
+		switch {
+		case known.typ == "*http.Response":
+			if info.response == "" {
 				continue
 			}
-			switch known.name {
-			case field.Name:
-				best, info.origin, info.field = j, known.origin, known.field
-			case "":
-				best, info.origin, info.field = j, known.origin, field.Name+known.field
-			}
+			info.origin, info.field = known.origin, info.response+".StatusCode"
+			return
+		case types[known.name] == known.typ:
+			info.origin, info.field = known.origin, known.field
+			return
 		}
 	}
 }
 
+// fieldType returns the type of a field as in knownFields.
+func fieldType(t reflect.Type) string {
+	switch kind := t.Kind(); {
+	case kind >= reflect.Int && kind <= reflect.Uint64:
+		return "number"
+	case kind == reflect.String:
+		return "string"
+	}
+	return t.String()
+}
+
+// responseField returns the path of a field of type *http.Response, in the struct or in one
+// that it embeds, or "".
+func responseField(t reflect.Type) string {
+	for i := range t.NumField() {
+		field := t.Field(i)
+		if field.Type.String() == "*http.Response" {
+			return field.Name
+		}
+	}
+	for i := range t.NumField() {
+		field := t.Field(i)
+		if !field.Anonymous || field.Type.Kind() != reflect.Struct {
+			continue
+		}
+		for j := range field.Type.NumField() {
+			inner := field.Type.Field(j)
+			if inner.Type.String() == "*http.Response" {
+				return field.Name + "." + inner.Name
+			}
+		}
+	}
+	return ""
+}
+
 // readType reads the type and the fields of err.
-func (f *Facts) readType(err error, info *typeInfo) Kind {
-	if info.named == Throttled {
+func (f *Facts) readType(err error, info *typeInfo) {
+	if info.throttled {
 		f.report(Throttled, false)
 	}
-	switch o := info.origin; o {
-	case foreign:
+	if info.reasons {
+		f.Reasons = max(f.Reasons, ofReasons(field(reflect.ValueOf(err), "CancellationReasons")))
+	}
+	switch info.origin {
+	case foreign, giveUp:
 	case overtime:
-		f.Overtime, f.Methods = true, true
-		return Timeout
+		f.Overtime = true
+		f.Kind = max(f.Kind, Timeout)
 	case forbids:
 		if f.Verdict == None {
 			f.Verdict = No
 		}
+	case permanent:
+		f.Fallback = max(f.Fallback, Permanent)
+	case throttled:
+		f.report(Throttled, false)
 	case textual:
 		text, _ := Guarded(err.Error)
-		c, _ := ofText(text)
-		f.Fallback = max(f.Fallback, c)
+		f.Fallback = max(f.Fallback, ofText(text).Class)
 	case cancellation:
 		f.cancel()
 	case netError, dnsError, addressError, tlsError, urlError:
-		return f.readNetwork(o, reflect.ValueOf(err))
-	case systemError, localError, badConnection:
-		if isConnectionErrno(err) {
-			return Connection
+		f.Kind = max(f.Kind, f.readNetwork(info.origin, reflect.ValueOf(err)))
+	case jsonError:
+		if text(reflect.ValueOf(err), info.field) == "unexpected end of JSON input" {
+			f.Kind = max(f.Kind, Truncated) // as io.ErrUnexpectedEOF, which a Decoder returns
 		}
-		f.Fallback = max(f.Fallback, ofLocal(o, err))
+		f.Fallback = max(f.Fallback, Permanent)
+	case localError:
+		f.Fallback = max(f.Fallback, Permanent)
+	case badConnection:
+		f.Fallback = max(f.Fallback, Transient)
+	case systemError:
+		f.readErrno(err)
 	case redisReply:
 		reply, _ := Guarded(err.Error)
 		f.report(ofRedis(reply), false)
 	default:
 		f.report(info.classOf(reflect.ValueOf(err)))
 	}
-	if info.named == Permanent {
-		f.Fallback = max(f.Fallback, Permanent)
-	}
-	return NoKind
 }
 
 func (f *Facts) readNetwork(o origin, v reflect.Value) Kind {
@@ -378,6 +292,10 @@ func (f *Facts) readNetwork(o origin, v reflect.Value) Kind {
 			return NotFound
 		}
 	case tlsError:
+		const internalError = 80
+		if number(v, "") == internalError { // an alert that ends the handshake: nothing was sent
+			return Connection
+		}
 		return TLS
 	case addressError:
 		return Invalid
@@ -391,28 +309,27 @@ func (f *Facts) readNetwork(o origin, v reflect.Value) Kind {
 	return Connection
 }
 
-// ofLocal returns the class of an error that involves no server, if nothing else is
-// known about it.
-func ofLocal(o origin, err error) Class {
-	switch o {
-	case localError:
-		return Permanent
-	case badConnection:
-		return Transient
+// readErrno reads a system error.
+func (f *Facts) readErrno(err error) {
+	if isConnectionErrno(err) {
+		f.Kind = max(f.Kind, Connection)
+		return
 	}
 	// These do not count after a dial: the socket of a server that is starting may not
 	// exist yet.
 	if isLocalErrno(err) {
-		return Permanent
+		f.Fallback = max(f.Fallback, Permanent)
+		return
 	}
-	if e, ok := err.(interface{ Is(error) bool }); ok {
-		for _, local := range [...]error{fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, errors.ErrUnsupported} {
-			if e.Is(local) {
-				return Permanent
-			}
+	e, ok := err.(interface{ Is(error) bool })
+	if !ok {
+		return
+	}
+	for _, local := range [...]error{fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, errors.ErrUnsupported} {
+		if e.Is(local) {
+			f.Fallback = max(f.Fallback, Permanent)
 		}
 	}
-	return Unknown
 }
 
 // report records the class that a library or server reported, unless a class is already
@@ -433,18 +350,22 @@ func (info *typeInfo) classOf(v reflect.Value) (c Class, unrepeatable bool) {
 	number := number(v, info.field)
 	switch info.origin {
 	case withStatus, ownNumber:
-		code := text(v, "Code")
-		c = ofResponse(number, code)
+		code := serviceCode(v)
+		c = ofResponse(int(number), code)
 		switch {
 		case c != Permanent:
 		case info.origin == ownNumber:
 			c = Unknown
-		case hasWord(expiredCodes, code):
+		case isRenewed(code):
 			c = Transient
 		}
 		return c, false
 	case sdkStatus, kubernetesStatus, ociStatus, vaultStatus, oauthStatus, googleStatus:
-		return ofServiceStatus(info.origin, number, v), false
+		return ofServiceStatus(info.origin, int(number), v), false
+	case prometheusStatus: // such as "client error: 429"
+		_, status, _ := strings.Cut(text(v, info.field), " error: ")
+		n, _ := strconv.Atoi(status)
+		return OfStatus(n), false
 	case withState:
 		r := replyOfSQLState(text(v, info.field), v)
 		return r.class, r.unrepeatable
@@ -460,8 +381,6 @@ func (info *typeInfo) classOf(v reflect.Value) (c Class, unrepeatable bool) {
 			return Unknown, false
 		}
 		return Transient, true
-	case giveUp:
-		return Unknown, false
 	case sqliteError:
 		number = sqliteCode(v)
 	case kafkaError: // a client's own numbers are negative
@@ -469,4 +388,67 @@ func (info *typeInfo) classOf(v reflect.Value) (c Class, unrepeatable bool) {
 	}
 	r := replyOf(info.origin, number)
 	return r.class, r.unrepeatable
+}
+
+// serviceCode returns the code of a service in an error with a status: that of a field Code
+// or, if that says nothing about retrying, of a field Type, as OpenAI has it, or of the JSON
+// of the response, as Anthropic has it.
+func serviceCode(v reflect.Value) string {
+	code := text(v, "Code")
+	if ofWord(typeWord(code)) != Unknown {
+		return code
+	}
+	if kind := text(v, "Type"); ofWord(typeWord(kind)) != Unknown {
+		return kind
+	}
+	if !v.CanInterface() {
+		return code
+	}
+	if e, ok := v.Interface().(interface{ RawJSON() string }); ok {
+		raw, _ := Guarded(e.RawJSON)
+		if kind := errorType(raw); kind != "" {
+			return kind
+		}
+	}
+	return code
+}
+
+// errorType returns the type of an error in the JSON of a response, such as
+// overloaded_error, or "".
+func errorType(raw string) string {
+	for len(raw) > 0 {
+		_, rest, found := strings.Cut(raw, `"type"`)
+		if !found {
+			break
+		}
+		raw = rest
+		value := strings.TrimLeft(rest, ": \t\r\n")
+		if !strings.HasPrefix(value, `"`) {
+			continue
+		}
+		kind, _, _ := strings.Cut(value[1:], `"`)
+		if strings.HasSuffix(kind, "_error") {
+			return kind
+		}
+	}
+	return ""
+}
+
+// ofReasons returns what the reasons of a canceled transaction of DynamoDB mean together.
+func ofReasons(reasons reflect.Value) Class {
+	c := Unknown
+	if reasons.Kind() != reflect.Slice {
+		return c
+	}
+	for i := range min(reasons.Len(), maxDetails) {
+		switch ofWord(typeWord(text(reasons.Index(i), "Code"))) {
+		case Permanent:
+			return Permanent
+		case Throttled:
+			c = Throttled
+		case Transient, TimedOut:
+			c = max(c, Transient)
+		}
+	}
+	return c
 }

@@ -35,7 +35,7 @@ func TestHalfBuilt(t *testing.T) {
 	for _, v := range values {
 		for o := withStatus; o <= sftpError; o++ {
 			for _, field := range []string{"StatusCode", "Code", "s.s.Code", "ErrStatus.Code"} {
-				info := typeInfo{origin: o, field: field}
+				info := typeInfo{typeRow: typeRow{origin: o, field: field}}
 				assert.NotPanics(t, func() { info.classOf(reflect.ValueOf(v)) }, "%d: %T", o, v)
 			}
 		}
@@ -58,10 +58,10 @@ func TestVariables(t *testing.T) {
 		errors.ErrUnsupported: Permanent,
 	} {
 		for _, wrapped := range []error{err, fmt.Errorf("outer: %w", err), errors.Join(errors.New("other"), err)} {
-			c, _ := Classify(wrapped, nil)
+			c, _ := Classify(wrapped)
 			assert.Equal(t, want, c, "%v", wrapped)
 		}
-		c, _ := Classify(errors.New(err.Error()), nil)
+		c, _ := Classify(errors.New(err.Error()))
 		assert.Equal(t, Unknown, c, "text of %v", err)
 	}
 }
@@ -90,7 +90,7 @@ func TestAllocations(t *testing.T) {
 		"plain": errors.New("x"), "wrapped": fmt.Errorf("outer: %w", errors.New("x")), "field": &withField{StatusCode: 503}, "EOF": io.EOF,
 	} {
 		assert.Zero(t, testing.AllocsPerRun(100, func() {
-			Classify(err, nil)
+			Classify(err)
 			Advice(err)
 		}), name)
 	}
@@ -154,7 +154,7 @@ func TestOwnNumbers(t *testing.T) {
 		{httpCode{404}, Permanent},
 		{NotFoundError{}, Unknown},
 	} {
-		got, unrepeatable := Classify(test.err, nil)
+		got, unrepeatable := Classify(test.err)
 		assert.Equal(t, test.want, got, "%T %v", test.err, test.err)
 		assert.False(t, unrepeatable)
 	}
@@ -180,7 +180,7 @@ func TestNames(t *testing.T) {
 		coded("SlowDown"):                        Throttled,
 		coded("Other"):                           Unknown,
 	} {
-		got, _ := Classify(err, nil)
+		got, _ := Classify(err)
 		assert.Equal(t, want, got, "%T %v", err, err)
 	}
 }
@@ -194,7 +194,7 @@ func (requestFailure) StatusCode() int { return 400 }
 
 func TestStatusCodeMethod(t *testing.T) {
 	for code, want := range map[string]Class{"Throttling": Throttled, "RequestTimeout": TimedOut, "ValidationError": Permanent, "ExpiredToken": Transient} {
-		got, _ := Classify(requestFailure{code}, nil)
+		got, _ := Classify(requestFailure{code})
 		assert.Equal(t, want, got, code)
 	}
 }

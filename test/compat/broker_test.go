@@ -52,7 +52,7 @@ func franzFaults(*testing.T) []fault {
 		{name: "10 MESSAGE_TOO_LARGE", err: kerr.MessageTooLarge, class: permanent},
 		{name: "29 TOPIC_AUTHORIZATION_FAILED", err: kerr.TopicAuthorizationFailed, class: permanent},
 		{name: "90 PRODUCER_FENCED", err: kerr.ProducerFenced, class: permanent},
-		{name: "`kgo.ErrMaxBuffered`", err: kgo.ErrMaxBuffered, class: throttled, unknown: true},
+		{name: "`kgo.ErrMaxBuffered`", err: kgo.ErrMaxBuffered, class: throttled},
 	}
 }
 
@@ -134,9 +134,9 @@ func nsqFaults(*testing.T) []fault {
 func mqttFaults(*testing.T) []fault {
 	connack := func(code byte) error { return &autopaho.ConnackError{ReasonCode: code} }
 	return []fault{
-		{name: "CONNACK 135, not authorized", err: connack(135), class: permanent, unknown: true},
+		{name: "CONNACK 135, not authorized", err: connack(135), class: permanent},
 		{name: "CONNACK 136, unavailable", err: connack(136), class: unknown},
-		{name: "CONNACK 151, quota exceeded", err: connack(151), class: throttled, unknown: true},
+		{name: "CONNACK 151, quota exceeded", err: connack(151), class: throttled},
 		{name: "`ErrNetworkErrorAfterStored`", err: paho.ErrNetworkErrorAfterStored, class: transient, unrepeatable: true, unknown: true},
 	}
 }

@@ -94,7 +94,7 @@ func openStackFaults(t *testing.T) []fault {
 }
 
 func dnsimpleFaults(t *testing.T) []fault {
-	return namedStatuses(t, true, func(url string) error {
+	return namedStatuses(t, false, func(url string) error {
 		client := dnsimple.NewClient(http.DefaultClient)
 		client.BaseURL = url
 		_, err := client.Domains.GetDomain("1", "x")
@@ -170,9 +170,9 @@ func prometheusFaults(t *testing.T) []fault {
 	return []fault{
 		{name: "bad_data", err: query(400, `{"status":"error","errorType":"bad_data","error":"no"}`), class: permanent, unknown: true},
 		{name: "execution", err: query(422, `{"status":"error","errorType":"execution","error":"no"}`), class: permanent, unknown: true},
-		{name: "401", err: query(401, ""), class: permanent, unknown: true},
-		{name: "429", err: query(429, ""), class: throttled, unknown: true},
-		{name: "503", err: query(503, ""), class: transient, unknown: true},
+		{name: "401", err: query(401, ""), class: permanent},
+		{name: "429", err: query(429, ""), class: throttled},
+		{name: "503", err: query(503, ""), class: transient},
 	}
 }
 
@@ -191,7 +191,7 @@ func traceFaults(*testing.T) []fault {
 		{name: "`NotFound`", err: trace.NotFound("no"), class: permanent, unknown: true},
 		{name: "`AccessDenied`", err: trace.AccessDenied("no"), class: permanent, unknown: true},
 		{name: "`BadParameter`", err: trace.BadParameter("no"), class: permanent, unknown: true},
-		{name: "`LimitExceeded`", err: trace.LimitExceeded("no"), class: throttled, unknown: true},
+		{name: "`LimitExceeded`", err: trace.LimitExceeded("no"), class: throttled},
 		{name: "`ConnectionProblem`", err: trace.ConnectionProblem(nil, "no"), class: unknown},
 		{name: "`CompareFailed`", err: trace.CompareFailed("no"), class: unknown},
 	}
@@ -223,10 +223,10 @@ func binanceFaults(*testing.T) []fault {
 	api := func(code int64) error { return &binance.APIError{Code: code, Message: "no"} }
 	return []fault{
 		{name: "-1001, disconnected", err: api(-1001), class: unknown},
-		{name: "-1003, too many requests", err: api(-1003), class: throttled, unknown: true},
-		{name: "-1007, execution status unknown", err: api(-1007), class: transient, unrepeatable: true, unknown: true},
-		{name: "-1121, bad symbol", err: api(-1121), class: permanent, unknown: true},
-		{name: "-2010, new order rejected", err: api(-2010), class: permanent, unknown: true},
+		{name: "-1003, too many requests", err: api(-1003), class: throttled},
+		{name: "-1007, execution status unknown", err: api(-1007), class: transient, unrepeatable: true},
+		{name: "-1121, bad symbol", err: api(-1121), class: permanent},
+		{name: "-2010, new order rejected", err: api(-2010), class: permanent},
 	}
 }
 

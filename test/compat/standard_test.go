@@ -129,7 +129,8 @@ func localFaults(t *testing.T) []fault {
 		{name: "bare `exec.ErrNotFound`", err: exec.ErrNotFound, class: permanent},
 		{name: "program that does not exist", err: exec.Command(missing).Run(), class: permanent},
 		{name: "exit status of a program", err: exec.Command("go", "no-such-command").Run(), class: unknown},
-		{name: "JSON syntax error", err: json.Unmarshal([]byte("{"), &number), class: permanent},
+		{name: "JSON syntax error", err: json.Unmarshal([]byte("{}}"), &number), class: permanent},
+		{name: "JSON that ends too early", err: json.Unmarshal([]byte("{"), &number), class: transient},
 		{name: "JSON of another type", err: json.Unmarshal([]byte(`{"N":"x"}`), &number), class: permanent},
 		{name: "JSON cut off in a stream", err: cut, class: transient},
 	}

@@ -2,7 +2,6 @@ package errfacts
 
 import (
 	"errors"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -23,24 +22,11 @@ func TestTexts(t *testing.T) {
 		Transient: {"driver: bad connection", "invalid connection", "leadership lost while committing log"},
 	} {
 		for _, text := range texts {
-			c, unrepeatable := Classify(errors.New(text), nil)
+			c, unrepeatable := Classify(errors.New(text))
 			assert.Equal(t, want, c, text)
 			assert.Equal(t, want == Transient && text[:6] != "driver", unrepeatable, text)
 		}
 	}
-}
-
-// TestSentinels: each text is found, and no prefix is longer than those that are looked for.
-func TestSentinels(t *testing.T) {
-	longest := 0
-	for _, s := range sentinels {
-		longest = max(longest, len(s.prefix)+1)
-		for text := range strings.SplitSeq(s.texts, "\n") {
-			c, _ := ofText(s.prefix + ": " + text)
-			assert.Equal(t, Permanent, c, "%s: %s", s.prefix, text)
-		}
-	}
-	assert.Equal(t, longest, longestPrefix)
 }
 
 func FuzzText(f *testing.F) {
@@ -68,7 +54,7 @@ func TestTextualTypes(t *testing.T) {
 		&openAPIError{[]byte("{}"), "404 Not Found"}:    Unknown,
 		&openAPIError{error: "503 Service Unavailable"}: Unknown,
 	} {
-		c, _ := Classify(err, nil)
+		c, _ := Classify(err)
 		assert.Equal(t, want, c, "%v", err)
 	}
 }

@@ -1,0 +1,72 @@
+package errfacts
+
+import "reflect"
+
+// OfStatus returns the class of an HTTP status. This is the only table of statuses; the
+// packages for other protocols ask it, too. A number that is not in the registry, or means
+// something else elsewhere, has no class: SMTP has 450 to 452, SIP has 480 to 494, and
+// proxies have their own.
+func OfStatus(status int) Class {
+	switch status {
+	case 408:
+		return TimedOut
+	case 420, 429, 430, 529: // 420, 430 and 529 of Twitter, Shopify and Anthropic
+		return Throttled
+	case 421, 423, 425:
+		return Transient
+	case 501, 505, 506, 508, 510, 511, 525, 526: // 525 and 526 of Cloudflare: the certificate of the origin
+		return Permanent
+	}
+	switch {
+	case status >= 500 && status < 530:
+		return Transient
+	case status >= 400 && status <= 431:
+		return Permanent
+	}
+	return Unknown
+}
+
+// ofResponse returns the class of a response with this status and the code of a service.
+// S3 and some clouds report timeouts and throttling with status 400. Below 400, the status
+// is that of a response that began well and reported an error later, so only the code
+// counts.
+func ofResponse(status int, code string) Class {
+	c := OfStatus(status)
+	if code == "" {
+		return c
+	}
+	word := typeWord(code)
+	fromCode := ofWord(word)
+	switch {
+	case isExhausted(word):
+		return Permanent
+	case fromCode == TimedOut && word != "deadlineexceeded" || status < 400:
+		return fromCode
+	case c == Permanent && fromCode == Throttled:
+		return Throttled
+	}
+	return c
+}
+
+// ofServiceStatus returns the class of a status that some services use in their own way.
+func ofServiceStatus(o origin, status int, v reflect.Value) Class {
+	switch {
+	case o == sdkStatus && status == 409: // a lock; their clients repeat the request
+		return Transient
+	case o == kubernetesStatus && text(v, "ErrStatus.Reason") == "Conflict", // RetryOnConflict of client-go 0.37
+		o == ociStatus && status == 409 && text(v, "Code") == "IncorrectState": // DefaultRetryPolicy of oci-go-sdk 65
+		return Transient
+	case o == vaultStatus && status == 412: // the server lags behind a write
+		return Transient
+	case o == oauthStatus: // RFC 6749 and RFC 8628
+		c := ofWord(codeWord(text(v, "ErrorCode")))
+		if c != Unknown {
+			return c
+		}
+	case o == googleStatus && isGoogleLimit(field(v, "Errors")):
+		return Throttled
+	case o == sdkStatus:
+		return ofResponse(status, serviceCode(v))
+	}
+	return OfStatus(status)
+}
