@@ -63,7 +63,8 @@ var ErrNotSent = errors.New("not sent")
 // batch. Items without an error, or with a nil error, were accepted. The Policy's Classifier
 // decides what happens to the others:
 //
-//   - Permanent and unrepeatable errors set the item aside.
+//   - Permanent and unrepeatable errors, and those of a retry loop that gave up, set the
+//     item aside.
 //   - After other errors, the item is sent again, together with items that wait. The worst
 //     class and the longest hint of all items determine the wait.
 //
@@ -76,7 +77,8 @@ var ErrNotSent = errors.New("not sent")
 //   - After other errors, the outcome is unknown, and the items are sent again if MayRepeat
 //     allows it. To say that no item was accepted, mark the error with [retry.Transient].
 //
-// send should make one request and must not retry by itself. It must not keep batch. Do
+// send should make one request and not retry by itself: if a retry loop within it gives up,
+// Do ends, and the outcome is unknown. send must not keep batch. Do
 // makes one call at a time, and changes neither items nor their order.
 //
 // If an argument or a field is invalid, Do returns all items and an error that matches
@@ -188,9 +190,9 @@ func (r *run[T]) someFailed(ctx context.Context, batch []int, failed map[int]err
 			continue
 		}
 		v := r.Policy.Classify(err)
-		if v.Class == retry.ClassPermanent || v.Unrepeatable {
+		if v.Class == retry.ClassPermanent || v.Unrepeatable || v.GaveUp {
 			fate := Refused
-			if v.Unrepeatable || r.uncertain[item] {
+			if v.Unrepeatable || v.GaveUp || r.uncertain[item] {
 				fate = Unknown
 			}
 			r.settle(item, fate, err)
@@ -228,7 +230,7 @@ func (r *run[T]) allFailed(ctx context.Context, batch []int, err error) error {
 		judged = &errfacts.Overtime{Err: err, Limit: r.Policy.AttemptTimeout} // a cancellation is no answer
 	}
 	v := retry.Policy{Classifier: retry.ClassifierFunc(r.classifyCall)}.Classify(judged)
-	unknown := v.Unrepeatable
+	unknown := v.Unrepeatable || v.GaveUp // the calls before the last one of an inner loop are unknown, too
 	done := map[Fate]int{}
 	for _, item := range batch {
 		if unknown {
@@ -249,7 +251,7 @@ func (r *run[T]) allFailed(ctx context.Context, batch []int, err error) error {
 	v.Progress = false
 	v.Unrepeatable = len(r.again)+len(r.waiting) == 0 // nothing is left to send
 	r.verdict = v
-	if unknown && !v.Unrepeatable && v.Class != retry.ClassPermanent && isMarked(err) {
+	if unknown && !v.Unrepeatable && !v.GaveUp && v.Class != retry.ClassPermanent && isMarked(err) {
 		return retry.Transient(err)
 	}
 	return err

@@ -227,6 +227,18 @@ func TestFates(t *testing.T) {
 			calls:   [][]int{{0, 1}},
 			reason:  context.Canceled,
 		},
+		"an inner loop gave up": {
+			mayRepeat: odd,
+			answers:   []answer{{err: &retry.Error{Err: errDial, Reason: retry.ErrMaxAttempts}}},
+			want:      []retrybatch.Fate{unknown, unknown, notSent, notSent},
+			calls:     [][]int{{0, 1}},
+			reason:    errDial,
+		},
+		"an inner loop for an item gave up": {
+			answers: []answer{{failed: map[int]error{0: &retry.Error{Err: status(503), Reason: retry.ErrMaxAttempts}}}, {}},
+			want:    []retrybatch.Fate{unknown, accepted, accepted, accepted},
+			calls:   [][]int{{0, 1}, {2, 3}},
+		},
 		"no such item": {
 			answers: []answer{{failed: map[int]error{2: status(503)}}},
 			want:    []retrybatch.Fate{unknown, unknown, notSent, notSent},
@@ -354,7 +366,7 @@ func TestWait(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			clock := &retrytest.Clock{}
 			p := policy
-			p.Clock = clock
+			p.Clock, p.Rand = clock, retrytest.Fixed(0)
 			p.Classifier = retry.FirstOf(retry.ClassifierFunc(func(err error) retry.Verdict {
 				if err == errCustom { // fails for a wrapped error
 					return retry.Verdict{Class: retry.ClassThrottled}

@@ -80,7 +80,8 @@ type Keeper struct {
 // These failures are final: an error marked with [retry.Permanent], and an error that the
 // Policy's Classifier calls permanent, such as a status 401, unless the session was useful.
 // context.Canceled is not final while ctx lives, and neither is an error that is
-// unrepeatable only for the Classifier, because a session may always be repeated.
+// unrepeatable only for the Classifier, because a session may always be repeated. If a retry
+// loop within session gave up, its last failure decides.
 //
 // Run returns an error that matches [retry.ErrInvalid], without calling session, if an
 // argument is nil, a field is invalid or another Run of the same Keeper has not returned.
@@ -190,10 +191,28 @@ func (r *run) attempt(ctx context.Context) error {
 	if c.stage == expired && ctx.Err() == nil {
 		err = &errfacts.Overtime{Err: err, Limit: r.policy.AttemptTimeout}
 	}
+	err = r.unlessGaveUp(err)
 	if r.useful {
 		return retry.Progress(err)
 	}
 	return err
+}
+
+// unlessGaveUp marks the error of a session in which a retry loop gave up, such as one around
+// its handshake. The loop's last failure decides whether it is final.
+func (r *run) unlessGaveUp(err error) error {
+	noOpinion := retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{} })
+	if !(retry.Policy{Classifier: noOpinion}).Classify(err).GaveUp {
+		return err
+	}
+	v := retry.Policy{Classifier: retry.ClassifierFunc(r.classify)}.Classify(err)
+	switch v.Class {
+	case retry.ClassPermanent:
+		return err
+	case retry.ClassThrottled:
+		return retry.Throttled(err)
+	}
+	return retry.Transient(err)
 }
 
 // A connection is that of one session.
