@@ -1,9 +1,13 @@
 package awspreset_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
+	"time"
 
+	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrytest"
 )
@@ -42,4 +46,24 @@ func ExampleFromEnv() {
 	// Output:
 	// *awspreset.AdaptiveLimiter, 6 attempts, <nil>
 	// invalid retry environment: AWS_MAX_ATTEMPTS="many" is not a whole number of at least 1
+}
+
+// The pseudo-code of the AWS General Reference ("Error retries and exponential backoff in
+// AWS") waits 2ⁿ · 100 ms before each poll, the first one included.
+func Example_polling() {
+	var (
+		ctx        = context.Background()
+		clock      = &retrytest.Clock{}
+		errWaiting = errors.New("not ready")
+	)
+	poll := retrytest.Script(errWaiting, errWaiting, errWaiting, nil).Run
+	const maxRetries = 5
+	polling := retry.Policy{Backoff: retry.Exponential{Base: 200 * time.Millisecond}, MaxAttempts: maxRetries, Clock: clock}
+
+	err := clock.Sleep(ctx, 100*time.Millisecond) // before the first poll
+	if err == nil {
+		err = retry.Do(ctx, polling, poll)
+	}
+	fmt.Println(err, clock.Waits())
+	// Output: <nil> [100ms 200ms 400ms 800ms]
 }

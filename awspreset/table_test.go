@@ -24,7 +24,9 @@ func TestTables(t *testing.T) {
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
 	want := string(text)
-	for name, table := range map[string]string{"delays": delaysTable(), "errors": errorsTable()} {
+	for name, table := range map[string]string{
+		"uses": usesTable(t), "settings": settingsTable(t), "gone": goneText(t), "delays": delaysTable(), "errors": errorsTable(),
+	} {
 		before, rest, found := strings.Cut(want, "<!-- "+name+" -->\n")
 		require.True(t, found, name)
 		_, after, found := strings.Cut(rest, "<!-- end -->\n")
@@ -149,9 +151,6 @@ func quotaOf(p retry.Policy) string {
 	}
 	first, retried := gain(retry.Attempt{}), gain(failedWith(retry.ClassTransient))
 	text := fmt.Sprintf("%v: %s; +%v, +%v", full, strings.Join(costs, " "), first, retried)
-	if first > 1 {
-		text = fmt.Sprintf("%v: %s; fills up, and more", full, strings.Join(costs, " "))
-	}
 	return text
 }
 
