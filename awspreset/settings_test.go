@@ -304,20 +304,22 @@ func inCell(code string) string {
 
 func usesTable(t *testing.T) string {
 	codes := codesOf(t, "uses")
-	text := head("your SDK", "version", "mode (**default**)", "here")
+	var text strings.Builder
+	text.WriteString(head("your SDK", "version", "mode (**default**)", "here"))
 	for i, u := range uses() {
-		text += row(u.sdk, u.version, u.mode, inCell(codes[i]))
+		text.WriteString(row(u.sdk, u.version, u.mode, inCell(codes[i])))
 	}
-	return text
+	return text.String()
 }
 
 func settingsTable(t *testing.T) string {
 	codes := codesOf(t, "settings")
-	text := head("SDK", "its setting", "here")
+	var text strings.Builder
+	text.WriteString(head("SDK", "its setting", "here"))
 	for i, s := range settings() {
-		text += row(s.sdk, s.theirs, inCell(codes[i]))
+		text.WriteString(row(s.sdk, s.theirs, inCell(codes[i])))
 	}
-	return text
+	return text.String()
 }
 
 func goneText(t *testing.T) string {
