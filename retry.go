@@ -132,7 +132,7 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 		a.Number, a.Waited, elapsed = 1, 0, 0
 	}
 	wait, reason := p.decide(a, elapsed, timeLeft(ctx, p.Clock))
-	if reason == ErrPermanent && p.Budget != nil {
+	if reason == ErrPermanent && p.Budget != nil && !a.GaveUp && !errfacts.Read(a.Err).Canceled { // otherwise the server has not answered
 		p.Budget.Deposit(c.paid, a.Err)
 	}
 	if reason != nil {

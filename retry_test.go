@@ -785,6 +785,18 @@ func (b *deposits) Deposit(paid retry.Attempt, err error) {
 	*b = append(*b, fmt.Sprint(paid.Number, " ", paid.Class, " ", err))
 }
 
+// TestNoAnswerPaysNothing: a cancellation of the operation's own and the give-up of an inner
+// loop end a call, and make no deposit.
+func TestNoAnswerPaysNothing(t *testing.T) {
+	for _, err := range []error{context.Canceled, fmt.Errorf("get: %w", context.Canceled), &retry.Error{Err: errOp, Reason: retry.ErrMaxAttempts}} {
+		var budget deposits
+		calls, _, got := play(t, retry.Policy{Budget: &budget}, err)
+		assert.Equal(t, err, got)
+		assert.Equal(t, 1, calls)
+		assert.Empty(t, budget)
+	}
+}
+
 // TestProgressPaysOnce: progress makes the deposit for the last retry, and the end of the
 // call does not repeat that deposit.
 func TestProgressPaysOnce(t *testing.T) {

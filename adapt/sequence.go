@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/errfacts"
 )
 
 // A Sequence returns the delays of one call in another library's retry loop, and stops
@@ -73,7 +74,7 @@ func (s *Sequence) Retry(err error) (delay time.Duration, retryIt bool) {
 	switch {
 	case reason == nil:
 		s.waited, s.paid = wait, failed
-	case reason == retry.ErrPermanent:
+	case reason == retry.ErrPermanent && !v.GaveUp && !errfacts.Read(err).Canceled: // otherwise the server has not answered
 		s.deposit(err)
 	}
 	return wait, reason == nil

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/errfacts"
 )
 
 // resumedBody is the body of a response that continues after it broke off: see
@@ -239,7 +240,7 @@ func (c *call) continueBody(ctx, limited context.Context) error {
 func (b *resumedBody) matches(resp *http.Response) bool {
 	var start, end int64
 	var total string
-	read, _ := fmt.Sscanf(first(resp.Header, "Content-Range"), "bytes %d-%d/%s", &start, &end, &total)
+	read, _ := fmt.Sscanf(errfacts.First(resp.Header, "Content-Range"), "bytes %d-%d/%s", &start, &end, &total)
 	etag := resp.Header.Get("Etag")
 	if read < 3 || start != b.offset || resp.StatusCode != http.StatusPartialContent || etag != "" && etag != b.etag {
 		return false

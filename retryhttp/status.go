@@ -82,7 +82,7 @@ func (e *StatusError) RetryAfter() time.Duration { return e.after }
 func (e *StatusError) verdict() error {
 	h := e.Response.Header
 	for _, name := range [...]string{"X-Should-Retry", "Stripe-Should-Retry"} {
-		switch said := first(h, name); {
+		switch said := errfacts.First(h, name); {
 		case strings.EqualFold(said, "false"):
 			return overridingError{e, false}
 		case strings.EqualFold(said, "true") && !isThrottling(e.Response):
@@ -100,14 +100,8 @@ func (e *StatusError) verdict() error {
 	return e
 }
 
-// isThrottling reports whether a response is equivalent to 429: its status is one of
-// throttling, or it is a 403 with a used-up limit or a Retry-After, as some APIs send.
 func isThrottling(resp *http.Response) bool {
-	if resp.StatusCode == http.StatusForbidden {
-		h := resp.Header
-		return h.Get("Retry-After") != "" || first(h, "X-Ratelimit-Remaining") == "0"
-	}
-	return errfacts.OfStatus(resp.StatusCode) == errfacts.Throttled
+	return errfacts.IsThrottling(resp.Header, resp.StatusCode)
 }
 
 // overridingError is a StatusError whose response states whether to retry.

@@ -12,19 +12,31 @@ import (
 // Advice returns what err itself, ignoring wrapped errors, says to a caller that could
 // repeat the call: the wait that it asks for, or 0, and whether a library gave up with it
 // after retries of its own. The wait is read from the method RetryAfter() time.Duration, the
-// RetryInfo of gRPC and Connect errors, and fields named RetryAfter, which are durations
-// or seconds, also as text.
+// RetryInfo of gRPC and Connect errors, fields named RetryAfter, which are durations or
+// seconds, also as text, and the header of a response in a field.
 func Advice(err error) (wait time.Duration, gaveUp bool) {
 	if e, ok := err.(retryAfterer); ok {
 		wait, _ = Guarded(e.RetryAfter)
 		return max(0, wait), false
 	}
 	info := infoOf(err)
+	if info.byPointer {
+		if e, ok := info.receiver(err).(retryAfterer); ok {
+			wait, _ = Guarded(e.RetryAfter)
+			return max(0, wait), false
+		}
+	}
 	switch v := reflect.ValueOf(err); {
 	case info.origin == giveUp:
 		return 0, hasRetried(v)
-	case info.hint != "":
-		return hint(field(v, info.hint)), false
+	case info.hint != "" || info.response != "":
+		if info.hint != "" {
+			wait = hint(field(v, info.hint))
+		}
+		if wait == 0 && info.response != "" {
+			wait = hintOfResponse(field(v, info.response))
+		}
+		return wait, false
 	case info.origin == rpcError:
 		details := "s.s.Details"
 		if info.field == "code" {
@@ -54,6 +66,26 @@ func hint(v reflect.Value) time.Duration {
 		n *= int64(time.Second)
 	}
 	return time.Duration(n)
+}
+
+// hintOfResponse returns the wait that an *http.Response with an error status asks for.
+func hintOfResponse(response reflect.Value) time.Duration {
+	status := int(number(response, "StatusCode"))
+	if status < 400 {
+		return 0
+	}
+	header := field(response, "Header")
+	if header.Kind() != reflect.Map || header.Len() == 0 {
+		return 0
+	}
+	h := make(Header, header.Len())
+	for entry := header.MapRange(); entry.Next(); { // the field may be unexported, so that Interface would panic
+		values := entry.Value()
+		for i := range values.Len() {
+			h[entry.Key().String()] = append(h[entry.Key().String()], values.Index(i).String())
+		}
+	}
+	return RetryAfter(h, status, time.Now())
 }
 
 // maxDetails is the number of details of an error that are looked at.

@@ -54,7 +54,7 @@ func ofRPC(code int64) Class {
 		return Unknown
 	case 4: // DEADLINE_EXCEEDED
 		return TimedOut
-	case 8: // RESOURCE_EXHAUSTED
+	case resourceExhausted:
 		return Throttled
 	case 10, 13, 14: // ABORTED, INTERNAL, UNAVAILABLE
 		return Transient

@@ -46,9 +46,11 @@ func infoOf(err error) *typeInfo {
 	info := describe(t)
 	info.of = t
 	info.methods = hasMethods(err)
-	if !info.methods && t.Kind() != reflect.Pointer {
-		info.byPointer = hasMethods(reflect.New(t).Interface())
-		info.methods = info.byPointer
+	if t.Kind() != reflect.Pointer && reflect.PointerTo(t).NumMethod() > t.NumMethod() {
+		pointer := reflect.New(t).Interface()
+		_, hinted := pointer.(retryAfterer)
+		info.methods = hasMethods(pointer)
+		info.byPointer = info.methods || hinted
 	}
 	info.blank = info.origin == foreign && !info.methods && !info.reasons && !info.throttled
 	if t.String() == "*fmt.wrapError" {
@@ -213,24 +215,28 @@ func fieldType(t reflect.Type) string {
 // that it embeds, or "".
 func responseField(t reflect.Type) string {
 	for i := range t.NumField() {
-		field := t.Field(i)
-		if field.Type.String() == "*http.Response" {
-			return field.Name
+		if isResponse(t.Field(i).Type) {
+			return t.Field(i).Name
 		}
 	}
 	for i := range t.NumField() {
-		field := t.Field(i)
-		if !field.Anonymous || field.Type.Kind() != reflect.Struct {
+		embedded := t.Field(i)
+		if !embedded.Anonymous || embedded.Type.Kind() != reflect.Struct {
 			continue
 		}
-		for j := range field.Type.NumField() {
-			inner := field.Type.Field(j)
-			if inner.Type.String() == "*http.Response" {
-				return field.Name + "." + inner.Name
+		for j := range embedded.Type.NumField() {
+			inner := embedded.Type.Field(j)
+			if isResponse(inner.Type) {
+				return embedded.Name + "." + inner.Name
 			}
 		}
 	}
 	return ""
+}
+
+// isResponse reports whether t is *http.Response, without importing net/http.
+func isResponse(t reflect.Type) bool {
+	return t.Kind() == reflect.Pointer && t.Elem().Name() == "Response" && t.Elem().PkgPath() == "net/http"
 }
 
 // readType reads the type and the fields of err.
@@ -381,6 +387,10 @@ func (info *typeInfo) classOf(v reflect.Value) (c Class, unrepeatable bool) {
 			return Unknown, false
 		}
 		return Transient, true
+	case rpcError:
+		if number == resourceExhausted && isFull(v) {
+			return Permanent, false
+		}
 	case sqliteError:
 		number = sqliteCode(v)
 	case kafkaError: // a client's own numbers are negative
@@ -388,6 +398,16 @@ func (info *typeInfo) classOf(v reflect.Value) (c Class, unrepeatable bool) {
 	}
 	r := replyOf(info.origin, number)
 	return r.class, r.unrepeatable
+}
+
+// resourceExhausted is a status code of gRPC.
+const resourceExhausted = 8
+
+// isFull reports whether an error of gRPC says that etcd's database is full, which lasts
+// until a person makes room.
+func isFull(v reflect.Value) bool {
+	const full = "etcdserver: mvcc: database space exceeded"
+	return text(v, "desc") == full || text(v, "s.s.Message") == full
 }
 
 // serviceCode returns the code of a service in an error with a status: that of a field Code

@@ -25,6 +25,8 @@ func kafkaFaults(*testing.T) []fault {
 		{name: "7 RequestTimedOut", err: kafka.RequestTimedOut, class: timeout},
 		{name: "27 RebalanceInProgress", err: kafka.RebalanceInProgress, class: transient},
 		{name: "89 ThrottlingQuotaExceeded", err: kafka.ThrottlingQuotaExceeded, class: throttled},
+		{name: "`WriteErrors` with 10", err: kafka.WriteErrors{nil, kafka.MessageSizeTooLarge}, class: permanent},
+		{name: "`WriteErrors` with 5", err: kafka.WriteErrors{kafka.LeaderNotAvailable, nil}, class: transient},
 		{name: "10 MessageSizeTooLarge", err: kafka.MessageSizeTooLarge, class: permanent},
 		{name: "17 InvalidTopic", err: kafka.InvalidTopic, class: permanent},
 		{name: "29 TopicAuthorizationFailed", err: kafka.TopicAuthorizationFailed, class: permanent},

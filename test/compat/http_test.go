@@ -42,6 +42,12 @@ func apiServer(t *testing.T) string {
 		case "secondary":
 			w.Header().Set("Retry-After", "7")
 			body = `{"documentation_url":"https://docs.github.com/rest#about-secondary-rate-limits"}`
+		case "wait":
+			w.Header().Set("Retry-After", "7")
+			status = 503
+		case "exhausted":
+			w.Header().Set("Retry-After", "7")
+			status, body = 429, `{"error":{"code":"insufficient_quota","message":"no","type":"insufficient_quota"}}`
 		case "quota":
 			body = `{"error":{"code":403,"errors":[{"reason":"rateLimitExceeded"}]}}`
 		case "google":
@@ -102,7 +108,8 @@ func googleFaults(t *testing.T) []fault {
 }
 
 func azureFaults(t *testing.T) []fault {
-	return statusFaults(t, fetch(t, apiServer(t), runtime.NewResponseError))
+	call := fetch(t, apiServer(t), runtime.NewResponseError)
+	return append(statusFaults(t, call), fault{name: "503 with Retry-After", err: call("wait"), class: transient, hint: 7 * time.Second})
 }
 
 func githubFaults(t *testing.T) []fault {
@@ -115,6 +122,7 @@ func githubFaults(t *testing.T) []fault {
 		return err
 	}
 	return append(statusFaults(t, call),
+		fault{name: "503 with Retry-After", err: call("wait"), class: transient, hint: 7 * time.Second},
 		fault{name: "RateLimitError", err: call("primary"), class: throttled},
 		fault{name: "AbuseRateLimitError", err: call("secondary"), class: throttled, hint: 7 * time.Second})
 }
@@ -134,10 +142,13 @@ func stripeFaults(t *testing.T) []fault {
 
 func openaiFaults(t *testing.T) []fault {
 	client := openai.NewClient(option.WithBaseURL(apiServer(t)), option.WithAPIKey("key"), option.WithMaxRetries(0))
-	return sdkFaults(t, func(status string) error {
+	call := func(status string) error {
 		_, err := client.Models.Get(t.Context(), status)
 		return err
-	})
+	}
+	return append(sdkFaults(t, call),
+		fault{name: "503 with Retry-After", err: call("wait"), class: transient, hint: 7 * time.Second},
+		fault{name: "429 insufficient_quota", err: call("exhausted"), class: permanent, hint: 7 * time.Second})
 }
 
 func minioFaults(t *testing.T) []fault {

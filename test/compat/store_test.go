@@ -44,6 +44,8 @@ func etcdFaults(*testing.T) []fault {
 		{name: "no leader", err: rpctypes.ErrNoLeader, class: transient},
 		{name: "leader changed", err: rpctypes.ErrLeaderChanged, class: transient},
 		{name: "too many requests", err: rpctypes.ErrTooManyRequests, class: throttled},
+		{name: "out of space", err: rpctypes.ErrNoSpace, class: permanent},
+		{name: "out of space, over gRPC", err: rpctypes.ErrGRPCNoSpace, class: permanent},
 		{name: "empty key", err: rpctypes.ErrEmptyKey, class: permanent},
 		{name: "compacted", err: rpctypes.ErrCompacted, class: permanent},
 		{name: "permission denied", err: rpctypes.ErrPermissionDenied, class: permanent},

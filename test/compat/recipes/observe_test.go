@@ -35,7 +35,7 @@ func TestPrometheus(t *testing.T) {
 	assert.Equal(t, map[string]float64{
 		"retry_attempts_total fetch page success":   1,
 		"retry_attempts_total fetch page throttled": 1,
-		"retry_attempts_total fetch page transient": 4,
+		"retry_attempts_total fetch page unknown":   4,
 		"retry_delay_seconds fetch page":            4,
 		"retry_give_ups_total fetch page attempts":  1,
 	}, got)

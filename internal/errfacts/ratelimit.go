@@ -1,8 +1,7 @@
-package retryhttp
+package errfacts
 
 import (
 	"cmp"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -31,21 +30,21 @@ func (l limits) wait(refused bool) (wait time.Duration, ok bool) {
 
 // resetLimits reads the headers whose names have ratelimit and reset, with or without
 // dashes. What remains has the same name, with Remaining in place of the word of the reset.
-func resetLimits(h http.Header, now time.Time) limits {
+func resetLimits(h Header, now time.Time) limits {
 	var found limits
 	for name := range h {
 		plain := strings.ToLower(strings.ReplaceAll(name, "-", ""))
 		if !strings.Contains(plain, "ratelimit") || !strings.Contains(plain, "reset") || h[name+"-After"] != nil { // Discord has both
 			continue
 		}
-		if reset, ok := parseReset(first(h, name), now); ok {
+		if reset, ok := parseReset(First(h, name), now); ok {
 			words := strings.Split(strings.TrimSuffix(name, "-After"), "-")
 			for i, word := range words {
 				if strings.HasPrefix(word, "Reset") {
 					words[i] = "Remaining"
 				}
 			}
-			found = append(found, limit{first(h, strings.Join(words, "-")) == "0", reset})
+			found = append(found, limit{First(h, strings.Join(words, "-")) == "0", reset})
 		}
 	}
 	return found
@@ -78,7 +77,7 @@ func parseReset(value string, now time.Time) (time.Duration, bool) {
 // draft 8 and later a list ("name";r=0;t=30), in draft 7 a dictionary (limit=100,
 // remaining=0, reset=30). Without a valid t, the window of the named policy is used as an
 // upper bound.
-func rateLimit(h http.Header) limits {
+func rateLimit(h Header) limits {
 	var found limits
 	var windows map[string]string // read once, if needed
 	var remaining, reset string   // of a dictionary
@@ -107,7 +106,7 @@ func rateLimit(h http.Header) limits {
 }
 
 // policyWindows returns the windows of the policies by their names, which are strings.
-func policyWindows(h http.Header) map[string]string {
+func policyWindows(h Header) map[string]string {
 	windows := map[string]string{}
 	for _, policy := range slices.Backward(members(lines(h, "Ratelimit-Policy"))) { // the first of a name is used
 		if strings.HasPrefix(policy.item, `"`) {
