@@ -26,7 +26,7 @@ func randomPolicy(rng *rand.Rand) string {
 	keys := []string{
 		pick("", "attempts=1", "attempts=3", "attempts=7", "attempts=unlimited"), pick("", "", "elapsed=300ms", "elapsed=5s"),
 		pick("", "", "timeout=35ms", "timeout=1s"), pick("", "", "hint=ignore", "hint=or-give-up(max=1m)"),
-		pick("", "budget=none", "budget=token", "budget=token(capacity=20 cost=5)", "budget=throttle", "budget=throttle(maxtokens=4 tokenratio=0.5)", "budget=ratio(ratio=0.1 floor=0.1)"),
+		pick("", "budget=none", "budget=shared", "budget=shared(reserve=1)", "budget=shared(reserve=20)"),
 		pick("", "", "limiter=adaptive", "limiter=none"),
 		pick("", "", "", "", "", "", "", "", "", "first=1s", "hint=plus", "budget=aws", "slots=5ms"), // not part of any policy
 	}

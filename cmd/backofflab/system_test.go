@@ -30,7 +30,7 @@ to: 12s
 horizon: 60s
 policies:
   - none attempts=1
-  - {rule: full, base: 100ms, attempts: 4, budget: throttle}
+  - {rule: full, base: 100ms, attempts: 4, budget: shared}
 `
 
 // The file that init writes contains every flag that describes a system, and storm can read
@@ -53,7 +53,7 @@ func TestInit(t *testing.T) {
 	}
 	status, stdout, stderr = backofflab(t.Context(), "storm", "-system", path, "-trials", "1", "-rate", "70")
 	require.Zero(t, status, stderr)
-	assert.Contains(t, stdout, "full base=100ms cap=20s attempts=4 budget=throttle")
+	assert.Contains(t, stdout, "full base=100ms cap=20s attempts=4 budget=shared")
 }
 
 // The rate follows from a capacity, and one above it is reported.
@@ -99,7 +99,7 @@ func TestSystemFile(t *testing.T) {
 	require.Zero(t, status, stderr)
 	flags := []string{
 		"storm", "-trials", "2", "-csv", "-", "-workers", "1", "-queue", "2000", "-processes", "10", "-from", "10s", "-to", "12s",
-		"-horizon", "60s", "-policy", "none attempts=1", "-policy", "full base=100ms attempts=4 budget=throttle",
+		"-horizon", "60s", "-policy", "none attempts=1", "-policy", "full base=100ms attempts=4 budget=shared",
 	}
 	_, byFlags, _ := backofflab(t.Context(), append(flags, "-rate", "70")...)
 	assert.Equal(t, byFlags, byFile)

@@ -385,7 +385,7 @@ func grid(s *Storm) []string {
 			list = append(list, NoRetry)
 			continue
 		}
-		for _, budget := range []string{"", " budget=shared", " budget=shared(reserve=1)"} {
+		for _, budget := range []string{"", " budget=shared", " budget=shared(reserve=1)", " budget=shared(reserve=2)", " budget=shared(reserve=20)"} {
 			for _, rule := range rules {
 				list = append(list, fmt.Sprintf("%s attempts=%d%s", rule, attempts, budget))
 			}

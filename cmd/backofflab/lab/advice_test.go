@@ -216,7 +216,8 @@ func TestAdviceBreaksTies(t *testing.T) {
 	require.NoError(t, err)
 	list := grid(&s)
 	for i, want := range []string{
-		ZeroPolicy, "standard attempts=3 budget=shared", "standard attempts=3 budget=shared(reserve=1)", "standard attempts=2", NoRetry, "standard attempts=5", "standard attempts=10",
+		ZeroPolicy, "standard attempts=3 budget=shared", "standard attempts=3 budget=shared(reserve=1)",
+		"standard attempts=3 budget=shared(reserve=2)", "standard attempts=3 budget=shared(reserve=20)", "standard attempts=2", NoRetry, "standard attempts=5", "standard attempts=10",
 	} {
 		assert.Equal(t, want, list[i])
 	}

@@ -129,6 +129,7 @@ func Usual() []Contender {
 		"none attempts=1",
 		"none attempts=4",
 		"full base=100ms cap=20s attempts=4",
+		"full base=100ms cap=20s attempts=4 budget=shared",
 		"full base=100ms cap=20s attempts=4 budget=token",
 		"full base=100ms cap=20s attempts=4 budget=throttle",
 		"full base=100ms cap=20s attempts=4 budget=ratio(ratio=0.1 floor=0.1)",
@@ -136,16 +137,15 @@ func Usual() []Contender {
 	)
 }
 
-// Patient returns the zero [retry.Policy], and policies that retry for a minute with each
-// kind of budget.
+// Patient returns the zero [retry.Policy], that policy with a budget, and policies that retry
+// for a minute, without a budget and with some.
 func Patient() []Contender {
 	return mustParse(
 		"standard attempts=3",
-		"standard elapsed=1m",
-		"standard elapsed=1m budget=token",
-		"standard elapsed=1m budget=token(capacity=1 cost=1 success=0.1)",
-		"standard elapsed=1m budget=throttle",
-		"standard elapsed=1m budget=ratio",
+		"standard attempts=3 budget=shared",
+		"standard elapsed=1m timeout=10s",
+		"standard elapsed=1m timeout=10s budget=shared",
+		"standard elapsed=1m timeout=10s budget=token",
 	)
 }
 

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"math"
 	"testing"
 	"time"
@@ -28,7 +29,7 @@ func TestCrowdAgreesWithTheModel(t *testing.T) {
 		parsed := policies[i].Policy
 		c.Contenders[i].Policy = func(clock retry.Clock) retry.Policy {
 			p := parsed(clock)
-			p.AttemptTimeout = time.Hour // which the model does not support
+			p.AttemptTimeout = cmp.Or(p.MaxElapsed, time.Hour) // which the model does not support
 			return p
 		}
 	}

@@ -191,6 +191,9 @@ var Budget = analyzer("budget", "report budgets and limiters that are made for o
 			p.report(value, "calls that share the policy share this generator, which is not safe for that: leave Rand nil, or lock it")
 		}
 	}
+	for c := range p.root.Preorder((*ast.CompositeLit)(nil)) {
+		p.reportWaiting(c)
+	}
 	for c := range p.root.Preorder((*ast.CompositeLit)(nil), (*ast.CallExpr)(nil)) {
 		name, what := p.callee(c.Node()), "the result of "
 		if lit, ok := c.Node().(*ast.CompositeLit); ok {
@@ -223,6 +226,26 @@ var generators = names(`math/rand\.Rand`)
 func (p *pass) isLocal(c inspector.Cursor) bool {
 	arg := p.destination(c)
 	return slices.ContainsFunc(p.loops, func(call *call) bool { return call.policy == arg })
+}
+
+// reportWaiting reports a policy for calls that somebody waits for and for work by a fixed
+// number of workers at once: it has a time limit instead of a number of attempts, and a budget.
+func (p *pass) reportWaiting(c inspector.Cursor) {
+	lit := c.Node().(*ast.CompositeLit)
+	if typeName(p.info.TypeOf(lit)) != ours+".Policy" {
+		return
+	}
+	set := map[string]ast.Expr{}
+	for _, e := range lit.Elts {
+		if field, ok := e.(*ast.KeyValueExpr); ok {
+			set[field.Key.(*ast.Ident).Name] = field.Value
+		}
+	}
+	budget := set["Budget"]
+	if budget == nil || set["MaxElapsed"] == nil || set["MaxAttempts"] != nil || typeName(p.info.TypeOf(budget)) == ours+".NoBudget" {
+		return
+	}
+	p.report(c, "a Budget is for calls that somebody waits for, which need few attempts, and MaxElapsed without MaxAttempts is for a fixed number of workers, who need no Budget: choose one")
 }
 
 // isSentOnce reports whether a client sends a single request with c.

@@ -123,8 +123,8 @@ func TestMixtures(t *testing.T) {
 				return o.Percent(""), fmt.Sprintf("%.1f/%.2f", o.Percent(""), float64(requests)/float64(calls))
 			}
 			least, one := measure(bare)
-			tokens, two := measure(processes(test.processes, budgeted(budgets[0].new)))
-			got, three := measure(processes(test.processes, budgeted(budgets[1].new)))
+			tokens, two := measure(processes(test.processes, budgeted(tokenBudget)))
+			got, three := measure(processes(test.processes, budgeted(sharedBudget)))
 			t.Logf("%-66s seed %d: one attempt %s, TokenBudget %s, SharedBudget %s", test.name, seed, one, two, three)
 			assert.GreaterOrEqual(t, got, min(least, tokens)-1.5, test.name)
 		}
@@ -174,7 +174,7 @@ func TestRecovery(t *testing.T) {
 				}
 				return second - end
 			}
-			before, after := measure(budgets[0].new), measure(budgets[1].new)
+			before, after := measure(tokenBudget), measure(sharedBudget)
 			t.Logf("%-44s seed %d: TokenBudget %d s, SharedBudget %d s", test.name, seed, before, after)
 			assert.LessOrEqual(t, float64(after), 1.2*float64(max(1, before)), test.name)
 		}

@@ -37,7 +37,7 @@ var elsewhere = map[string][2]string{
 var instead = map[string]string{
 	"test/benchmarks go run .":        "go run . -count 1 -benchtime 1us -calls 100",
 	"test/benchmarks go run . -short": "go run . -short -count 1 -benchtime 1us -calls 100",
-	"test/benchmarks go test -v -timeout 1h ./overload -run TestInvited -update":                                     "go test ./overload -run TestInvited",
+	"test/benchmarks go test -v -timeout 1h ./overload -run TestBudgets -update":                                     "go test ./overload -run TestBudgets",
 	"test/conformance go run . -sdk NAME":                                                                            `test "$(go run . -sdk none 2>&1 | head -n 1 | cut -d';' -f1)" = 'conformance: no such SDK: "none"'`,
 	"cmd/backofflab python3 -m http.server --directory site":                                                         "python3 -m http.server --directory site --help",
 	"cmd/backofflab backofflab init":                                                                                 "backofflab init other.yaml", // another command has already written the default file

@@ -19,7 +19,8 @@ type Advice struct {
 // Lead returns the advice in a few lines, of which the first is the policy.
 func (a Advice) Lead() string {
 	v := a.Verdict
-	lines := []string{v.Policy, "", a.reason()}
+	lines := []string{v.Policy, "", "This is for calls that somebody waits for, which arrive whatever happens to the server. " +
+		"If a fixed number of workers makes the calls, use \"standard elapsed=1m timeout=10s\" instead.", a.reason()}
 	if n := len(v.Equal); n > 0 {
 		lines = append(lines, fmt.Sprintf("It hardly matters whether you use this one or one of %d others that are within half a point or the noise, such as %s.", n, strings.Join(v.Equal[:min(n, 2)], ", or ")))
 	}

@@ -137,11 +137,12 @@ func choosing(t *testing.T) (map[string]*report.Table, map[string]map[string]*ch
 	}
 	for _, text := range []string{
 		"none attempts=1",
-		"none attempts=4",
-		"full base=100ms attempts=4",
-		"full base=100ms attempts=4 budget=token",
-		"full base=100ms attempts=4 budget=ratio(ratio=0.1 floor=0.1)",
-		"full base=100ms attempts=4 budget=throttle",
+		"none attempts=3",
+		"standard attempts=3",
+		"standard attempts=3 budget=shared",
+		"standard attempts=3 budget=token",
+		"standard attempts=3 budget=ratio",
+		"standard attempts=3 budget=throttle",
 	} {
 		c, err := lab.ParseContender(text)
 		require.NoError(t, err)
@@ -187,7 +188,7 @@ func utilizations(t *testing.T) *report.Table {
 		}.WithDefaults()
 		require.NoError(t, err)
 		s.Rate = utilization * s.Capacity()
-		for _, more := range []string{"attempts=1", "attempts=2", "attempts=3", "attempts=4", "attempts=5", "attempts=4 budget=throttle"} {
+		for _, more := range []string{"attempts=1", "attempts=2", "attempts=3", "attempts=4", "attempts=5", "attempts=4 budget=shared"} {
 			c, err := lab.ParseContender("full base=100ms cap=20s " + more)
 			require.NoError(t, err)
 			s.Contenders = append(s.Contenders, c)

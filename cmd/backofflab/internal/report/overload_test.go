@@ -24,6 +24,7 @@ func TestOverloadPage(t *testing.T) {
 	old, err := os.ReadFile(docs + "overload.md")
 	require.NoError(t, err)
 	text := replaceBlock(t, string(old), "storm", markdown(storm.Table()))
+	text = replaceBlock(t, text, "batch", markdown(batch(t)))
 	checkFile(t, docs+"overload.md", text)
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("no Node.js, which draws the pictures")
@@ -50,10 +51,25 @@ func checkFile(t *testing.T, file, now string) {
 	assert.True(t, string(old) == now, "%s is stale: go test ./internal/report -run TestOverloadPage -update", file)
 }
 
+// batch shows how many calls of a batch outlast an outage.
+func batch(t *testing.T) *report.Table {
+	s := lab.Survival{Calls: []int{1, 20, 200}, Seed: 1}
+	for _, text := range []string{"standard attempts=3", "standard attempts=3 budget=shared", "standard elapsed=1m timeout=10s"} {
+		c, err := lab.ParseContender(text)
+		require.NoError(t, err)
+		s.Contenders = append(s.Contenders, c)
+	}
+	s, err := s.WithDefaults()
+	require.NoError(t, err)
+	rows, err := s.Run(t.Context())
+	require.NoError(t, err)
+	return report.Survival{Survival: s, Rows: rows}.Table()
+}
+
 // gated returns the same storm without and with a gate.
 func gated(t *testing.T) report.Storm {
 	s := lab.Storm{Trials: 4, Seed: 1, Failures: -1, Outage: lab.Outage{From: 30 * time.Second, To: 32 * time.Second}, Horizon: 120 * time.Second}
-	for _, text := range []string{"none attempts=1", "full base=100ms attempts=4", "full base=100ms attempts=4 budget=throttle"} {
+	for _, text := range []string{"none attempts=1", "standard attempts=3", "standard attempts=3 budget=shared", "standard attempts=4"} {
 		c, err := lab.ParseContender(text)
 		require.NoError(t, err)
 		s.Contenders = append(s.Contenders, c)

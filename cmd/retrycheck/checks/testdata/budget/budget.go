@@ -172,3 +172,10 @@ func draws(ctx context.Context, op func(context.Context) error) error {
 }
 
 var safe = retry.Policy{Rand: rand.Float64}
+
+var (
+	_ = retry.Policy{MaxElapsed: time.Minute, Budget: shared.Budget} // want `a Budget is for calls that somebody waits for`
+	_ = retry.Policy{MaxElapsed: time.Minute, MaxAttempts: 5, Budget: shared.Budget}
+	_ = retry.Policy{MaxElapsed: time.Minute, Budget: retry.NoBudget{}}
+	_ = retry.Policy{MaxElapsed: time.Minute}
+)

@@ -21,21 +21,29 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-var update = flag.Bool("update", false, "measure all of TestInvited, and write the table to docs/overload.md")
+var update = flag.Bool("update", false, "measure all of TestBudgets, and write the table to docs/overload.md")
 
 const (
 	sec = time.Second
 	ms  = time.Millisecond
 )
 
-// budgets are what the clients of TestInvited have. Each process has one for the host.
-var budgets = []struct {
-	name string
-	new  func() retry.Budget
+func tokenBudget() retry.Budget  { return new(awspreset.TokenBudget) }
+func sharedBudget() retry.Budget { return new(retry.SharedBudget) }
+
+// usual has the clients of TestBudgets: processes with a Transport whose Policy has nothing but
+// an AttemptTimeout, except for what change changes.
+var usual = []struct {
+	name      string
+	processes int
+	change    func(*retryhttp.Transport)
 }{
-	{"TokenBudget", func() retry.Budget { return new(awspreset.TokenBudget) }},
-	{"SharedBudget", func() retry.Budget { return new(retry.SharedBudget) }},
-	{"none", func() retry.Budget { return nil }},
+	{"one attempt", 1, func(t *retryhttp.Transport) { t.Policy.MaxAttempts = 1 }},
+	{"no budget", 1, func(t *retryhttp.Transport) { t.PerHost = retryhttp.Unbudgeted() }},
+	{"TokenBudget", 1, budgeted(tokenBudget)},
+	{"TokenBudget, 20", 20, budgeted(tokenBudget)},
+	{"default", 1, func(*retryhttp.Transport) {}},
+	{"default, 20", 20, func(*retryhttp.Transport) {}},
 }
 
 // processes returns a client that distributes the calls to processes, whose Transports differ
@@ -165,29 +173,29 @@ func refuseAll(begin, end time.Duration, status, hint int, admit func(http.Handl
 
 func direct(next http.Handler) http.Handler { return next }
 
-// TestInvited: what becomes of calls whose retries the server invited.
-func TestInvited(t *testing.T) {
+// TestBudgets: what becomes of calls to servers that refuse some, at the defaults of a
+// Transport, for one process and for twenty.
+func TestBudgets(t *testing.T) {
 	forty := overload.Load{Slots: 40, Service: always(100 * ms), Rate: 320, Length: 40 * sec, Timeout: 2 * sec}
 	unlimited := overload.Load{Slots: 100_000, Service: always(5 * ms), Timeout: sec}
 	var table strings.Builder
-	fmt.Fprint(&table, "| server | `TokenBudget` | `SharedBudget` | no budget | go-retryablehttp |\n| --- | ---: | ---: | ---: | ---: |\n")
+	fmt.Fprint(&table, "| server | one attempt | no budget | `TokenBudget` | the same, 20 processes | default | the same, 20 processes | go-retryablehttp |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
 	for _, test := range []struct {
-		name      string
-		load      overload.Load
-		admit     func(http.Handler) http.Handler
-		processes int
-		short     bool
+		name  string
+		load  overload.Load
+		admit func(http.Handler) http.Handler
+		short bool
 	}{
-		{"429 with `Retry-After: 2` for 2 s, 900 calls a second", with(unlimited, func(l *overload.Load) { l.Rate, l.Length = 900, 1500*ms }), refuseAll(0, 2*sec, 429, 2, direct), 1, true},
-		{"quota of 400 in 8 s, 200 calls a second for 4 s", with(unlimited, func(l *overload.Load) { l.Rate, l.Length = 200, 4*sec }), quota(400, 8*sec), 1, true},
-		{"Gate, stall of 2 s", with(four, func(l *overload.Load) { l.Stall = [2]time.Duration{10 * sec, 12 * sec} }), gate, 1, false},
-		{"Gate, stall of 10 s, 20 processes", with(four, func(l *overload.Load) { l.Stall = [2]time.Duration{10 * sec, 20 * sec} }), gate, 20, false},
-		{"Gate, 1.4 × load", with(four, func(l *overload.Load) { l.Rate = 560 }), gate, 1, false},
-		{"queue of 1.5 s, stall of 4 s", with(forty, func(l *overload.Load) { l.Timeout, l.Stall = sec, [2]time.Duration{5 * sec, 9 * sec} }), lateQueue, 1, true},
-		{"queue of 1.5 s, half the capacity for 20 s", with(forty, func(l *overload.Load) { l.Timeout, l.Service = sec, from(20*sec, 100*ms, 200*ms) }), lateQueue, 1, false},
-		{"503 after 1 s in a queue, half the capacity for 20 s", with(forty, func(l *overload.Load) { l.Service = from(20*sec, 100*ms, 200*ms) }), slowRefusal, 1, false},
-		{"503 by a proxy for 60 s, then a queue at 70 % load", with(four, func(l *overload.Load) { l.Length = 90 * sec }), refuseAll(5*sec, 65*sec, 503, 1, direct), 1, false},
-		{"503 by a proxy for 60 s, then a Gate at 1.4 × load", with(four, func(l *overload.Load) { l.Rate, l.Length = 560, 90*sec }), refuseAll(5*sec, 65*sec, 503, 1, gate), 1, false},
+		{"429 with `Retry-After: 2` for 2 s, 900 calls a second", with(unlimited, func(l *overload.Load) { l.Rate, l.Length = 900, 1500*ms }), refuseAll(0, 2*sec, 429, 2, direct), true},
+		{"quota of 400 in 8 s, 200 calls a second for 4 s", with(unlimited, func(l *overload.Load) { l.Rate, l.Length = 200, 4*sec }), quota(400, 8*sec), true},
+		{"Gate, stall of 2 s", with(four, func(l *overload.Load) { l.Stall = [2]time.Duration{10 * sec, 12 * sec} }), gate, false},
+		{"Gate, stall of 10 s", with(four, func(l *overload.Load) { l.Stall = [2]time.Duration{10 * sec, 20 * sec} }), gate, false},
+		{"Gate, 1.4 × load", with(four, func(l *overload.Load) { l.Rate = 560 }), gate, false},
+		{"queue of 1.5 s, stall of 4 s", with(forty, func(l *overload.Load) { l.Timeout, l.Stall = sec, [2]time.Duration{5 * sec, 9 * sec} }), lateQueue, true},
+		{"queue of 1.5 s, half the capacity for 20 s", with(forty, func(l *overload.Load) { l.Timeout, l.Service = sec, from(20*sec, 100*ms, 200*ms) }), lateQueue, false},
+		{"503 after 1 s in a queue, half the capacity for 20 s", with(forty, func(l *overload.Load) { l.Service = from(20*sec, 100*ms, 200*ms) }), slowRefusal, false},
+		{"503 by a proxy for 60 s, then a queue at 70 % load", with(four, func(l *overload.Load) { l.Length = 90 * sec }), refuseAll(5*sec, 65*sec, 503, 1, direct), false},
+		{"503 by a proxy for 60 s, then a Gate at 1.4 × load", with(four, func(l *overload.Load) { l.Rate, l.Length = 560, 90*sec }), refuseAll(5*sec, 65*sec, 503, 1, gate), false},
 	} {
 		if !test.short && !*update {
 			continue
@@ -205,18 +213,27 @@ func TestInvited(t *testing.T) {
 			return out.Percent(""), float64(arrived.Load()) / float64(out.Calls["/"])
 		}
 		got := map[string]float64{}
-		for _, b := range budgets {
-			percent, requests := measure(processes(test.processes, budgeted(b.new)))
+		for _, c := range usual {
+			percent, requests := measure(func(base http.RoundTripper, l overload.Load) *http.Client {
+				crowd := &crowd{}
+				for range c.processes {
+					t := &retryhttp.Transport{Base: base, Policy: retry.Policy{AttemptTimeout: l.Timeout}}
+					c.change(t)
+					crowd.transports = append(crowd.transports, t)
+				}
+				return &http.Client{Transport: crowd}
+			})
 			fmt.Fprintf(&table, " %.0f/%.2f |", percent, requests)
-			t.Logf("%s: %s %.1f %%, %.2f requests a call", test.name, b.name, percent, requests)
-			got[b.name] = percent
+			t.Logf("%s: %s %.1f %%, %.2f requests a call", test.name, c.name, percent, requests)
+			got[c.name] = percent
 		}
 		percent, requests := measure(clients["go-retryablehttp"])
 		fmt.Fprintf(&table, " %.0f/%.2f |\n", percent, requests)
-		assert.GreaterOrEqual(t, got["SharedBudget"], got["TokenBudget"]-3, test.name)
+		assert.GreaterOrEqual(t, got["default"], min(got["one attempt"], got["TokenBudget"])-2, test.name)
+		assert.GreaterOrEqual(t, got["default, 20"], min(got["one attempt"], got["TokenBudget, 20"])-2, test.name)
 	}
 	if *update {
-		replace(t, "../../../docs/overload.md", "<!-- invited -->\n", table.String())
+		replace(t, "../../../docs/overload.md", "<!-- budgets -->\n", table.String())
 	}
 }
 
