@@ -36,6 +36,10 @@ func onEveryBackend(t *testing.T, test func(t *testing.T, url string)) {
 		defer server.Close()
 		test(t, server.URL)
 	})
+	onMoto(t, test)
+}
+
+func onMoto(t *testing.T, test func(t *testing.T, url string)) {
 	t.Run("moto_server", func(t *testing.T) {
 		path, err := exec.LookPath(cmp.Or(os.Getenv(motoVariable), "moto_server"))
 		if err != nil && os.Getenv(motoVariable) == "" {
