@@ -3,9 +3,6 @@ package recipes
 import (
 	"context"
 	"net"
-	"net/http"
-	"net/http/httptest"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,13 +10,11 @@ import (
 	"github.com/ThreeDotsLabs/watermill"
 	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/ThreeDotsLabs/watermill/pubsub/gochannel"
-	"github.com/coder/websocket"
 	"github.com/sony/gobreaker/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/internal/memnet"
 )
 
 // TestBreaker: a call does not wait for an open breaker.
@@ -64,74 +59,6 @@ func TestController(t *testing.T) {
 	assert.False(t, Work(t.Context(), queue, quick, reconcile), "a permanent failure is not put back")
 }
 
-// TestConsume: broken connections are replaced, and no message is lost.
-func TestConsume(t *testing.T) {
-	var connections atomic.Int64
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		n := connections.Add(1)
-		if n == 2 {
-			w.WriteHeader(http.StatusServiceUnavailable)
-			return
-		}
-		conn, err := websocket.Accept(w, req, nil)
-		if err != nil {
-			return
-		}
-		_ = conn.Write(req.Context(), websocket.MessageText, []byte{byte('0' + n)})
-		_ = conn.Close(websocket.StatusGoingAway, "")
-	}))
-	defer s.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	var got string
-	err := Consume(ctx, s.URL, nil, func(m []byte) {
-		if got += string(m); len(got) == 3 {
-			cancel()
-		}
-	})
-	assert.ErrorIs(t, err, context.Canceled)
-	assert.Equal(t, "134", got)
-}
-
-// TestConsumeThrownOut: a server that accepts its clients, greets them and closes the
-// connection is called less and less often. One whose connections live for ten minutes is
-// called again soon.
-func TestConsumeThrownOut(t *testing.T) {
-	for name, tt := range map[string]struct {
-		life        time.Duration
-		least, most int // connections in an hour
-	}{
-		"at once":           {20 * time.Millisecond, 60, 600},
-		"after ten minutes": {10 * time.Minute, 6, 7},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-				defer cancel()
-				network, connections := memnet.New(), 0
-				server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-					connections++
-					conn, err := websocket.Accept(w, req, nil)
-					if err != nil {
-						return
-					}
-					defer func() { _ = conn.CloseNow() }()
-					_ = conn.Write(req.Context(), websocket.MessageText, []byte("welcome"))
-					_ = retry.SystemClock{}.Sleep(ctx, tt.life)
-				})}
-				go func() { _ = server.Serve(network) }()
-				defer func() { _ = server.Close() }()
-				transport := &http.Transport{DialContext: network.Dial}
-				defer transport.CloseIdleConnections()
-				err := Consume(ctx, "http://server", &websocket.DialOptions{HTTPClient: &http.Client{Transport: transport}}, func([]byte) {})
-				assert.ErrorIs(t, err, context.DeadlineExceeded)
-				assert.GreaterOrEqual(t, connections, tt.least)
-				assert.LessOrEqual(t, connections, tt.most)
-			})
-		})
-	}
-}
-
 func TestWaitFor(t *testing.T) {
 	address := unused(t)
 	time.AfterFunc(50*time.Millisecond, func() {
@@ -146,7 +73,7 @@ func TestWaitFor(t *testing.T) {
 }
 
 func TestPoll(t *testing.T) {
-	policy := retry.Policy{Backoff: retry.Constant(time.Second), MaxAttempts: retry.Unlimited}
+	policy := retry.Policy{Backoff: retry.Constant(time.Second), MaxAttempts: retry.Unlimited, Rand: func() float64 { return 0 }}
 	for name, tt := range map[string]struct {
 		jobs   []Job
 		result string
