@@ -30,6 +30,11 @@
 //	retry.saved     counter    calls that succeeded because of a retry
 //	retry.copies    counter    copies of slow calls, by retry.copy.event: started, won or
 //	                           refused; see Instrumentation.InstrumentHedge
+//	retry.connections counter  connections that are kept, by retry.connection.event:
+//	                           connected, ended, short or failed; see
+//	                           Instrumentation.InstrumentKeeper
+//	retry.items     counter    items of batches, by retry.fate: accepted, refused, unknown,
+//	                           given_up or not_sent; see Instrumentation.CountItems
 //
 // Instrumentation.ObserveBudget adds the gauge retry.budget.balance.
 //
