@@ -351,7 +351,8 @@ func (k *Keeper) State() State {
 
 // RetryNow ends the current wait, even one that the server asked for: the network is back,
 // or somebody has clicked. During an attempt, it skips the wait that follows if the attempt
-// fails. It has no effect on a connection that is up, or if the Keeper is not running.
+// fails. It has no effect on a connection that is up, or if the Keeper is not running. For
+// the Policy's MaxElapsed, the wait counts in full.
 func (k *Keeper) RetryNow() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -2,7 +2,10 @@ package pages
 
 import (
 	"context"
+	"io"
+	"log"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,8 +13,10 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
+	"github.com/gobackoff/retry/retrybatch"
 	"github.com/gobackoff/retry/retryhedge"
 	"github.com/gobackoff/retry/retryhttp"
+	"github.com/gobackoff/retry/retrykeep"
 )
 
 // This file contains the short pieces of code that occur on pages but not in examples.
@@ -42,6 +47,48 @@ func keyed() *http.Client {
 		IdempotencyKey: retryhttp.KeyForHosts(retryhttp.RandomKey, "api.example.com"),
 	}}
 	return client
+}
+
+func keepConnected(ctx context.Context, dial func(context.Context) (io.ReadCloser, error), receive func(context.Context, io.Reader) error) error {
+	keeper := &retrykeep.Keeper{Policy: retry.Policy{AttemptTimeout: 10 * time.Second}}
+	err := keeper.Run(ctx, func(ctx context.Context, up func()) error {
+		conn, err := dial(ctx)
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		up() // the connection works
+		return receive(ctx, conn)
+	})
+	return err
+}
+
+type Item string
+
+func storeItems(ctx context.Context, log *log.Logger, items []Item, store func(context.Context, []Item) (map[int]error, error)) error {
+	batch := retrybatch.Batch[Item]{MaxItems: 25}
+	failed, err := retrybatch.Do(ctx, batch, items, func(ctx context.Context, items []Item) (map[int]error, error) {
+		return store(ctx, items)
+	})
+	for _, f := range failed {
+		log.Printf("item %d: %v: %v", f.Index, f.Fate, f.Err)
+	}
+	return err
+}
+
+func TestLoops(t *testing.T) {
+	received := retry.Permanent(io.EOF)
+	err := keepConnected(t.Context(), func(context.Context) (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader("x")), nil
+	}, func(context.Context, io.Reader) error { return received })
+	assert.Equal(t, received, err)
+
+	var lines strings.Builder
+	err = storeItems(t.Context(), log.New(&lines, "", 0), []Item{"a", "b"}, func(context.Context, []Item) (map[int]error, error) {
+		return map[int]error{1: received}, nil
+	})
+	assert.ErrorIs(t, err, io.EOF)
+	assert.Equal(t, "item 1: refused: EOF\n", lines.String())
 }
 
 func TestSnippets(t *testing.T) {
