@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/types"
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
@@ -22,7 +23,36 @@ var Classify = analyzer("classify", "report classifiers that match no error, or 
 			}
 		}
 	}
+	if slices.ContainsFunc(p.Pkg.Imports(), func(imported *types.Package) bool { return imported.Path() == ours }) {
+		p.reportMethods()
+	}
 })
+
+// results has the methods of errors that the DefaultClassifier reads, and what they return.
+var results = map[string]string{
+	"NonRetryable": "bool", "Retryable": "bool", "IsRetryable": "bool", "Temporary": "bool", "Timeout": "bool", "RetryAfter": "time.Duration",
+}
+
+// reportMethods reports methods of errors of the package that nothing reads, because of their
+// result or their name.
+func (p *pass) reportMethods() {
+	for c := range p.root.Preorder((*ast.FuncDecl)(nil)) {
+		recv := p.signature(c).Recv()
+		if recv == nil || !types.Implements(recv.Type(), errorType) && !types.Implements(types.NewPointer(recv.Type()), errorType) {
+			continue
+		}
+		name := c.Node().(*ast.FuncDecl).Name.Name
+		want, read := results[name]
+		sig := p.signature(c)
+		fits := sig.Params().Len() == 0 && sig.Results().Len() == 1 && sig.Results().At(0).Type().String() == want
+		switch {
+		case name == "Permanent" && sig.Results().Len() == 1 && sig.Results().At(0).Type().String() == "bool":
+			p.report(c, "nothing reads a method Permanent: call it NonRetryable")
+		case read && !fits:
+			p.report(c, "nothing reads this method: %s has to take nothing and to return one %s", name, want)
+		}
+	}
+}
 
 // reportTargets reports errors in a list for PermanentIf that no error is equal to, and the
 // error of an attempt that takes too long, if the policy limits attempts.

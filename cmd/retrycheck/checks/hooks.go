@@ -19,7 +19,8 @@ var Hooks = analyzer("hooks", "report hooks that replace those of a policy, or t
 			if !ok || i >= len(assign.Rhs) {
 				continue
 			}
-			if objectName(p.info.Uses[sel.Sel]) == ours+".Hooks" && !p.isFresh(sel.X) {
+			right := c.ChildAt(edge.AssignStmt_Rhs, min(i, len(assign.Rhs)-1))
+			if objectName(p.info.Uses[sel.Sel]) == ours+".Hooks" && !p.isFresh(sel.X) && !isZero(right) && !p.readsHooks(c, sel) {
 				p.report(c, "this replaces the hooks that the policy has: use policy = policy.With(hooks)")
 			}
 			if p.addsAgain(c, sel, c.ChildAt(edge.AssignStmt_Rhs, i)) {
@@ -28,6 +29,24 @@ var Hooks = analyzer("hooks", "report hooks that replace those of a policy, or t
 		}
 	}
 })
+
+// isZero reports whether hooks are removed on purpose.
+func isZero(hooks inspector.Cursor) bool {
+	lit, ok := hooks.Node().(*ast.CompositeLit)
+	return ok && len(lit.Elts) == 0
+}
+
+// readsHooks reports whether the function around an assignment also reads the hooks that it
+// replaces, perhaps to add them again.
+func (p *pass) readsHooks(assign inspector.Cursor, replaced *ast.SelectorExpr) bool {
+	for c := range around(assign, (*ast.FuncDecl)(nil), (*ast.FuncLit)(nil)).Preorder((*ast.SelectorExpr)(nil)) {
+		same := types.ExprString(c.Node().(ast.Expr)) == types.ExprString(replaced)
+		if same && c.Node() != replaced && c.ParentEdgeKind() != edge.AssignStmt_Lhs {
+			return true
+		}
+	}
+	return false
+}
 
 // isFresh reports whether a policy is a variable that its function declares without hooks.
 func (p *pass) isFresh(policy ast.Expr) bool {

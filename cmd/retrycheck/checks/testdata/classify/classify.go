@@ -48,3 +48,23 @@ var (
 	negated        = retry.OnlyIf(func(err error) bool { return !errors.Is(err, sql.ErrNoRows) })
 	appears        = retry.OnlyIf(func(err error) bool { return errors.Is(err, errGone) || errors.Is(err, fs.ErrNotExist) })
 )
+
+type quotaError struct{ seconds int }
+
+func (quotaError) Error() string { return "quota" }
+
+func (e quotaError) RetryAfter() int { return e.seconds } // want `nothing reads this method: RetryAfter has to take nothing and to return one time.Duration`
+
+func (quotaError) Permanent() bool { return false } // want `nothing reads a method Permanent: call it NonRetryable`
+
+func (*quotaError) Timeout() bool { return false }
+
+type busyError struct{ wait time.Duration }
+
+func (busyError) Error() string               { return "busy" }
+func (e busyError) RetryAfter() time.Duration { return e.wait }
+func (busyError) Retryable() bool             { return true }
+
+type timer struct{}
+
+func (timer) RetryAfter() int { return 1 }

@@ -40,3 +40,14 @@ func fresh(hooks retry.Hooks) (retry.Policy, retry.Policy) {
 	other.Hooks = hooks
 	return p, other
 }
+
+func keeps(p retry.Policy, hooks retry.Hooks) retry.Policy {
+	own := p.Hooks
+	p.Hooks = hooks
+	return p.With(own)
+}
+
+func silent(p retry.Policy) retry.Policy {
+	p.Hooks = retry.Hooks{}
+	return p
+}
