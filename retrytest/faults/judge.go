@@ -190,12 +190,12 @@ func (s *suite) waits(_ *outcome, attempts []*send) string {
 	return ""
 }
 
-// layers: attempts of one layer share their header. If such a layer is called several
-// times, the attempts multiply.
+// layers: the attempts of one layer share their header, or are numbered by retryhttp. If such a
+// layer is called several times, the attempts multiply.
 func (s *suite) layers(o *outcome, attempts []*send) string {
 	var calls []int
 	for i, a := range attempts {
-		if i == 0 || reflect.ValueOf(a.header).Pointer() != reflect.ValueOf(attempts[i-1].header).Pointer() {
+		if i == 0 || !sameCall(attempts[i-1], a) {
 			calls = append(calls, 0)
 		}
 		calls[len(calls)-1]++
@@ -204,6 +204,14 @@ func (s *suite) layers(o *outcome, attempts []*send) string {
 		return fmt.Sprintf("two layers multiply the attempts, %d × %d", len(calls), calls[0])
 	}
 	return ""
+}
+
+// sameCall reports whether one call of the lowest layer with retries sent both requests.
+func sameCall(before, after *send) bool {
+	if after.number > 0 {
+		return after.number >= before.number
+	}
+	return reflect.ValueOf(before.header).Pointer() == reflect.ValueOf(after.header).Pointer()
 }
 
 func (s *suite) context(o *outcome, attempts []*send) string {

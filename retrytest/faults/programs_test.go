@@ -58,6 +58,10 @@ var mistakes = []named{
 	{"Retry-After cut to a second", hinted(func(s int) time.Duration { return min(time.Second, time.Duration(s)*time.Second) }), "GET_orders#1/busy: the attempt after Retry-After: 2 comes after 1s"},
 	{"jitter below Retry-After", hinted(func(s int) time.Duration { return time.Duration(rand.Float64() * float64(s) * float64(time.Second)) }), "GET_orders#1/busy: the attempt after Retry-After: 2 comes after"},
 	{"attempts in two layers", layered, "GET_orders#1/lost: two layers multiply the attempts, 3 × 3"},
+	{"attempts in two layers, the lower one retryhttp", func(ctx context.Context, c *http.Client, url string) error {
+		lower := &http.Client{Transport: &retryhttp.Transport{Base: c.Transport, PerHost: retryhttp.Unbudgeted()}}
+		return retrying(get, 3, always, backoff)(ctx, lower, url)
+	}, "GET_orders#1/lost: two layers multiply the attempts, 3 × 3"},
 	{"read error ignored", readAll, "GET_orders#1/cut: the test "},
 	{"scanner without Err", scan, "GET_orders#1/cut: the test "},
 	{"download appended to its first part", appended, ""},

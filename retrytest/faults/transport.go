@@ -67,6 +67,7 @@ type send struct {
 	beside     bool   // another goroutine sent one of the same key
 	line       string // of the test
 	header     http.Header
+	number     int // of the attempt of a Transport of retryhttp; 0: there is none
 	idempotent bool
 	id         string // Idempotency-Key
 	fault      string
@@ -136,7 +137,7 @@ func netError(op, addr, call string, errno error) error {
 // begin records the request and its fault. Attempts without end are stopped by an error,
 // and if they ignore that, by the end of their goroutine.
 func (rt *Transport) begin(req *http.Request) (*send, error) {
-	s := &send{key: cmp.Or(req.Method, http.MethodGet) + " " + req.URL.Path, n: 1, line: line(), header: req.Header, at: time.Now(), hash: sha256.New(),
+	s := &send{key: cmp.Or(req.Method, http.MethodGet) + " " + req.URL.Path, n: 1, line: line(), header: req.Header, number: retryhttp.AttemptNumber(req.Context()), at: time.Now(), hash: sha256.New(),
 		id: req.Header.Get("Idempotency-Key") + req.Header.Get("X-Idempotency-Key"), idempotent: retryhttp.IsIdempotent(req)}
 	s.read = req.Body == nil || req.Body == http.NoBody
 	stack := make([]byte, 32)
