@@ -102,6 +102,7 @@ func watch(ctx context.Context, w io.Writer, crowds [2]*crowd) {
 		all.Go(func() { c.run(ctx, start.Add(length)) })
 	}
 	for second := range int(length / time.Second) {
+		//retrycheck:ignore sleep the example prints every second, to its end
 		time.Sleep(time.Until(start.Add(time.Duration(second+1) * time.Second)))
 		fmt.Fprintf(w, "%6d  %-16s %s\n", second, crowds[0].second(), crowds[1].second())
 	}

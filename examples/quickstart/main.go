@@ -39,31 +39,13 @@ func main() {
 		fmt.Printf("  attempt %d: %v; next in %v\n", failed.Number, failed.Err, wait.Round(time.Millisecond))
 	}
 	page, err := retry.DoValue(ctx, policy, func(ctx context.Context) (string, error) {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, nil)
-		if err != nil {
-			return "", retry.Permanent(err)
-		}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			return "", err
-		}
-		defer resp.Body.Close()
-		if err := retryhttp.CheckStatus(resp); err != nil {
-			return "", err
-		}
-		body, err := io.ReadAll(resp.Body)
-		return string(body), err
+		return get(ctx, server.URL)
 	})
 	fmt.Printf("Do: %q, %v\n", page, err)
 
-	// 2. An error that no retry mends, and why a call gave up.
-	err = retry.Do(ctx, policy, func(context.Context) error {
-		resp, err := http.Get(server.URL + "/missing")
-		if err != nil {
-			return err
-		}
-		defer resp.Body.Close()
-		return retryhttp.CheckStatus(resp)
+	// 2. An error that no retry mends: there is one attempt.
+	_, err = retry.DoValue(ctx, policy, func(ctx context.Context) (string, error) {
+		return get(ctx, server.URL+"/missing")
 	})
 	fmt.Printf("permanent: %v (gave up after all attempts: %v)\n", err, errors.Is(err, retry.ErrMaxAttempts))
 
@@ -81,4 +63,23 @@ func main() {
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	fmt.Printf("retryhttp: %s, %q, %v\n", resp.Status, body, err)
+	fmt.Println("Next: docs/guide.md, or docs/http.md for clients of net/http.")
+}
+
+// get returns the content of a page. The error of CheckStatus says whether a retry can help.
+func get(ctx context.Context, url string) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return "", err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	if err := retryhttp.CheckStatus(resp); err != nil {
+		return "", err
+	}
+	body, err := io.ReadAll(resp.Body)
+	return string(body), err
 }
