@@ -44,16 +44,19 @@ func (NoBudget) Deposit(Attempt, error) {}
 //
 //   - A retry takes one token. If less than one token is left, the retry is refused.
 //   - A call that succeeds earns half a token. If it made retries, it also returns the token
-//     of the last one.
+//     of the last one. The same happens when a call makes [Progress].
 //   - The first retry of a call is free if the server throttled the call and said how long
 //     to wait: the class is ClassThrottled, and there is a Hint. A free retry is refused, too,
 //     if less than one token is left, but it takes no token and returns none.
 //   - A call that fails permanently counts as one that succeeds if the error has a status
-//     or code of its own, such as 404, because the server works. Calls that fail
-//     otherwise, and calls that are canceled, neither earn nor return anything.
-//   - At the start there are Reserve tokens. The budget never holds more than Reserve and a
-//     fifth of the calls that succeeded in this second or in the one before it, whichever
-//     are more. Seconds count from the first use. Tokens above that are lost.
+//     or code of its own, such as 404, because the server works. A status or code that says
+//     otherwise, such as 503, does not count, even if the error is marked with [Permanent].
+//   - All other calls neither earn nor return anything: those that give up, those that are
+//     canceled, and those that fail permanently without a status or code.
+//   - At the start there are Reserve tokens. The budget never holds more than Reserve, plus a
+//     fifth of the number of calls that succeeded in this second or in the one before it,
+//     whichever number is larger. Seconds count from the first use. Tokens above that are
+//     lost.
 //
 // Time alone adds no tokens: a server that only fails gets no more retries once the tokens
 // are gone.
@@ -183,7 +186,8 @@ func isFree(a *Attempt) bool {
 func (b *SharedBudget) withdraw(p *Part, failed *Attempt) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.balance(p) < 1 {
+	const rounding = 1e-9 // fifths of a number may add up to slightly less than a whole one
+	if b.balance(p) < 1-rounding {
 		return false
 	}
 	if isFree(failed) {
@@ -191,7 +195,7 @@ func (b *SharedBudget) withdraw(p *Part, failed *Attempt) bool {
 	}
 	b.tokens--
 	if p != nil {
-		p.debt++
+		p.debt = min(p.debt+1, b.mostDebt())
 	}
 	return true
 }
@@ -211,7 +215,7 @@ func (b *SharedBudget) deposit(p *Part, paid *Attempt, err error) {
 	b.recent++
 	b.tokens = min(b.tokens+gain, b.busy())
 	if p != nil {
-		p.debt = max(0, min(p.debt, b.mostDebt())-gain)
+		p.debt = max(0, p.debt-gain)
 	}
 }
 
@@ -226,23 +230,19 @@ func isAnswered(err error) bool {
 	return class == errfacts.Permanent || class == errfacts.Unknown
 }
 
-// balance returns what the retries of p, or of the whole budget, may take now. It drops the
-// tokens and forgives the debt that are too much.
+// balance returns what the retries of p, or of the whole budget, may take now.
 func (b *SharedBudget) balance(p *Part) float64 {
 	b.tick()
-	b.tokens = min(b.tokens, b.busy())
 	left := b.tokens + b.reserve()
-	if p != nil {
-		most := b.mostDebt()
-		p.debt = min(p.debt, most)
-		if b.used > 1 {
-			left = min(left, most-p.debt)
-		}
+	if p != nil && b.used > 1 {
+		left = min(left, b.mostDebt()-p.debt)
 	}
-	return max(0, left)
+	return max(0, left) // it may be below by what rounding is worth
 }
 
-// tick moves on to the present second. A clock that goes back stands still.
+// tick moves on to the present second. Only then may the budget hold less than before, so it
+// drops the tokens and forgives the debts that are too much. A clock that goes back stands
+// still.
 func (b *SharedBudget) tick() {
 	now := now(b.Clock)
 	if b.start.IsZero() {
@@ -257,6 +257,12 @@ func (b *SharedBudget) tick() {
 		b.before = b.recent
 	}
 	b.second, b.recent = second, 0
+	b.tokens = min(b.tokens, b.busy())
+	for _, p := range b.parts {
+		if p != nil {
+			p.debt = min(p.debt, b.mostDebt())
+		}
+	}
 }
 
 // busy returns the tokens that are kept besides Reserve.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -23,7 +24,7 @@ import (
 var (
 	blind   = retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassTimeout}}
 	invited = retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassThrottled, Hint: time.Second}}
-	second  = retry.Attempt{Number: 2, Verdict: retry.Verdict{Class: retry.ClassThrottled, Hint: time.Second}}
+	reasked = retry.Attempt{Number: 2, Verdict: retry.Verdict{Class: retry.ClassThrottled, Hint: time.Second}}
 	early   = retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassTransient, Hint: time.Second}}
 	none    retry.Attempt
 )
@@ -47,13 +48,13 @@ func TestSharedBudget(t *testing.T) {
 			{"deposit", none, nil, 1, 1}, {"withdraw", blind, nil, 1, 0},
 		}},
 		"and returns the last token": {0, []step{
-			{"withdraw", blind, nil, 5, 0}, {"deposit", blind, nil, 1, 1.5}, {"deposit", second, nil, 1, 3},
+			{"withdraw", blind, nil, 5, 0}, {"deposit", blind, nil, 1, 1.5}, {"deposit", reasked, nil, 1, 3},
 		}},
 		"the first retry that a throttling server asked for is free": {0, []step{
 			{"withdraw", invited, nil, 100, 5}, {"withdraw", blind, nil, 4, 1}, {"withdraw", invited, nil, 100, 1},
 			{"deposit", invited, nil, 1, 1.5}, {"withdraw", blind, nil, 1, 0.5}, {"refuse", invited, nil, 1, 0.5},
 		}},
-		"the second is not":                 {0, []step{{"withdraw", second, nil, 5, 0}, {"refuse", second, nil, 1, 0}}},
+		"the second is not":                 {0, []step{{"withdraw", reasked, nil, 5, 0}, {"refuse", reasked, nil, 1, 0}}},
 		"nor one after a failure like 503":  {0, []step{{"withdraw", early, nil, 5, 0}, {"refuse", early, nil, 1, 0}}},
 		"an answer counts as a success":     {0, []step{{"withdraw", blind, nil, 5, 0}, {"deposit", blind, statusedError(404), 1, 1.5}}},
 		"marked, too":                       {0, []step{{"withdraw", blind, nil, 5, 0}, {"deposit", blind, retry.Permanent(statusedError(404)), 1, 1.5}}},
@@ -178,6 +179,93 @@ func TestPart(t *testing.T) {
 		}
 		assert.Equal(t, 64, n)
 	})
+}
+
+// A ledger is a SharedBudget with its parts as the comments say, for calls one after the other.
+type ledger struct {
+	reserve   float64
+	tokens    float64
+	successes map[int]float64 // by second
+	debts     map[int]float64 // by part
+}
+
+func (l *ledger) settle(second int) (most float64) {
+	most = l.reserve + max(l.successes[second], l.successes[second-1])/5
+	l.tokens = min(l.tokens, most)
+	for part, debt := range l.debts {
+		l.debts[part] = min(debt, max(1, most/2))
+	}
+	return most
+}
+
+func (l *ledger) retry(second, part int, free bool) bool {
+	most := l.settle(second)
+	if l.tokens < 1-1e-9 || part >= 0 && l.debts[part]+1 > max(1, most/2)+1e-9 {
+		return false
+	}
+	if !free {
+		l.tokens--
+		if part >= 0 {
+			l.debts[part]++
+		}
+	}
+	return true
+}
+
+func (l *ledger) success(second, part int, returned float64) {
+	l.settle(second)
+	l.successes[second]++
+	l.tokens += 0.5 + returned
+	if part >= 0 {
+		l.debts[part] = max(0, l.debts[part]-0.5-returned)
+	}
+	l.settle(second)
+}
+
+// TestSharedBudgetModel: for random histories, a SharedBudget does what its comments say.
+func TestSharedBudgetModel(t *testing.T) {
+	for seed := range uint64(200) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		clock := &retrytest.Clock{}
+		reserve := float64(1 + random.IntN(9))
+		b := &retry.SharedBudget{Reserve: reserve, Clock: clock}
+		list := parts(b, 3)
+		model := &ledger{reserve: reserve, tokens: reserve, successes: map[int]float64{}, debts: map[int]float64{}}
+		b.Balance() // the first use
+		now := time.Duration(0)
+		for step := range 500 {
+			if random.IntN(20) == 0 {
+				passed := time.Duration(random.Int64N(int64(1500 * time.Millisecond)))
+				now += passed
+				clock.Advance(passed)
+			}
+			second, part := int(now/time.Second), random.IntN(4)-1
+			var one retry.Budget = b
+			if part >= 0 {
+				one = list[part]
+			}
+			failed := []retry.Attempt{blind, invited, reasked, early}[random.IntN(4)]
+			switch random.IntN(5) {
+			case 0, 1:
+				free := failed == invited
+				require.Equal(t, model.retry(second, part, free), one.TryWithdraw(failed), "seed %d, step %d", seed, step)
+			case 2:
+				one.Deposit(retry.Attempt{}, nil)
+				model.success(second, part, 0)
+			case 3:
+				one.Deposit(failed, nil)
+				returned := 1.
+				if failed == invited {
+					returned = 0
+				}
+				model.success(second, part, returned)
+			case 4:
+				one.Deposit(failed, context.Canceled)
+			}
+			model.settle(second)
+			require.InDelta(t, model.tokens, b.Balance(), 1e-6, "seed %d, step %d", seed, step)
+		}
+	}
 }
 
 // TestBrokenRoute: a route that only fails, and makes a tenth or half of the calls, takes no

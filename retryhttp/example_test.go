@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/pause"
 	"github.com/gobackoff/retry/retryhttp"
 )
@@ -183,7 +182,7 @@ func ExamplePerHost() {
 	defer server.Close()
 
 	hosts := &retryhttp.PerHost{New: func(string) retry.Budget {
-		return &awspreset.TokenBudget{Capacity: 1, Costs: awspreset.TokenCosts{Transient: 1}}
+		return &retry.SharedBudget{Reserve: 1}
 	}}
 	client := &http.Client{Transport: &retryhttp.Transport{Policy: soon, PerHost: hosts}}
 	for range 2 {
