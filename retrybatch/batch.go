@@ -86,6 +86,9 @@ var ErrNotSent = errors.New("not sent")
 func Do[T any](ctx context.Context, b Batch[T], items []T, send func(ctx context.Context, batch []T) (map[int]error, error)) ([]Failure[T], error) {
 	r := &run[T]{Batch: b, items: items, send: send, fates: make([]Fate, len(items))}
 	if err := b.validate(ctx, send != nil); err != nil {
+		if ctx == nil {
+			ctx = context.Background() // for OnItems
+		}
 		return r.finish(ctx, err)
 	}
 	if n := r.measure(); n > 0 {

@@ -78,10 +78,14 @@ type Keeper struct {
 // session that does not call up was never connected.
 //
 // These failures are final: an error marked with [retry.Permanent], and an error that the
-// Policy's Classifier calls permanent, such as a status 401, unless the session was useful.
-// context.Canceled is not final while ctx lives, and neither is an error that is
-// unrepeatable only for the Classifier, because a session may always be repeated. If a retry
-// loop within session gave up, its last failure decides.
+// Policy's Classifier calls permanent, such as a status 401. There are four exceptions:
+//
+//   - After a useful session, an error that [retry.DefaultClassifier] calls permanent is not
+//     final. If it is still there, it ends the next session.
+//   - context.Canceled is not final while ctx lives.
+//   - An error that is unrepeatable for the Classifier is not final, because a session may
+//     always be repeated.
+//   - If a retry loop within session gave up, its last failure decides.
 //
 // Run returns an error that matches [retry.ErrInvalid], without calling session, if an
 // argument is nil, a field is invalid or another Run of the same Keeper has not returned.
@@ -289,7 +293,8 @@ func (r *run) classify(err error) retry.Verdict {
 		return v
 	}
 	facts := errfacts.Read(err)
-	if r.useful || facts.Canceled {
+	byDefault := retry.DefaultClassifier{}.Classify(err).Class == retry.ClassPermanent
+	if facts.Canceled || r.useful && byDefault {
 		v.Class = retry.ClassTransient
 	}
 	return v

@@ -129,6 +129,7 @@ func TestFinal(t *testing.T) {
 		"status 401":                     {err: errRevoked, final: true},
 		"status 401, after a second":     {life: time.Second, err: errRevoked, final: true},
 		"status 401, after an hour":      {life: time.Hour, err: errRevoked},
+		"listed, after an hour":          {policy: retry.Policy{Classifier: retry.PermanentIf(errRefused)}, life: time.Hour, err: errRefused, final: true},
 		"status 503":                     {err: status(503)},
 		"an inner loop gave up":          {err: &retry.Error{Err: errRefused, Reason: retry.ErrMaxAttempts}},
 		"an inner loop was throttled":    {err: &retry.Error{Err: status(429), Reason: retry.ErrMaxElapsed}},
@@ -313,6 +314,19 @@ func TestRetryNow(t *testing.T) {
 			})
 		})
 	}
+	t.Run("before the connection is up", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			k := &retrykeep.Keeper{Policy: retry.Policy{Backoff: retry.Constant(time.Hour), MaxAttempts: 2}}
+			begun := time.Now()
+			err := k.Run(t.Context(), func(_ context.Context, up func()) error {
+				k.RetryNow()
+				up()
+				return errRefused
+			})
+			assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+			assert.Equal(t, time.Hour, time.Since(begun), "the connection was made")
+		})
+	})
 	t.Run("not running", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			k := &retrykeep.Keeper{Policy: retry.Policy{Backoff: retry.Constant(time.Hour), MaxAttempts: 2}}
