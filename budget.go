@@ -46,8 +46,8 @@ func (NoBudget) Deposit(Attempt, error) {}
 //   - A call that succeeds earns half a token. If it made retries, it also returns the token
 //     of the last one. The same happens when a call makes [Progress].
 //   - The first retry of a call is free if the server throttled the call and said how long
-//     to wait: the class is ClassThrottled, and there is a Hint. A free retry is refused, too,
-//     if less than one token is left, but it takes no token and returns none.
+//     to wait: the class is ClassThrottled, and there is a Hint. A free retry is also refused
+//     if less than one token is left, but it takes no token, and its success returns none.
 //   - A call that fails permanently counts as one that succeeds if the error has a status
 //     or code of its own, such as 404, because the server works. A status or code that says
 //     otherwise, such as 503, does not count, even if the error is marked with [Permanent].
@@ -85,13 +85,14 @@ const (
 	// recovers the later the more tokens all processes have.
 	defaultReserve = 5
 
-	// earned by a success: with three attempts, a call of which each fails with a
-	// probability of one half takes 0.75 tokens on average, and earns 0.8.
+	// earned is what a success earns. If half of all attempts fail at random, a call with
+	// three attempts takes 0.75 tokens on average, and earns or gets back 0.81, so the retries
+	// go on. If many more fail, they stop.
 	earned = 0.5
 
-	// kept is the share of a second's successes that a budget keeps as tokens, enough for
-	// the calls that a blip of 200 ms meets. Calls that time out fail after a second or
-	// later, when these tokens are gone.
+	// kept is the share of a second's successes that a budget keeps as tokens, so that each
+	// call may retry once that meets a brief failure of a fifth of a second. When a server
+	// stalls, calls fail by their timeouts, and these tokens are gone by then.
 	kept = 0.2
 
 	// numParts is enough for a broken route to share its Part with few others.
@@ -244,11 +245,16 @@ func (b *SharedBudget) balance(p *Part) float64 {
 // drops the tokens and forgives the debts that are too much. A clock that goes back stands
 // still.
 func (b *SharedBudget) tick() {
-	now := now(b.Clock)
 	if b.start.IsZero() {
-		b.start = now
+		b.start = now(b.Clock)
 	}
-	second := int64(now.Sub(b.start) / time.Second)
+	var passed time.Duration
+	if isSystem(b.Clock) {
+		passed = time.Since(b.start) // half the cost of Now
+	} else {
+		passed = b.Clock.Now().Sub(b.start)
+	}
+	second := int64(passed / time.Second)
 	if second <= b.second {
 		return
 	}
