@@ -20,7 +20,7 @@
 //
 // This client retries as the AWS SDK for Java v2 does:
 //
-//	policy := awspreset.JavaV2Standard20.Policy("dynamodb")
+//	policy := awspreset.JavaV2Standard20.Policy(awspreset.DynamoDB)
 //	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
 //		o.APIOptions = append(o.APIOptions, retryaws.WithPolicy(policy))
 //	})
@@ -32,10 +32,12 @@
 // ends the call, because the operation has been executed. Your own Classifier decides
 // first; errors that it classifies as [retry.ClassUnknown] are left to the SDK's rules.
 //
-// These rules also retry after a lost connection, although the operation may have been
-// executed. Make an operation that must not run twice, such as an UpdateItem that adds
-// to a number, idempotent (with a condition or a client token), or send it with
-// MaxAttempts 1.
+// These rules, and those of the presets, also retry after a lost connection, although the
+// operation may have been executed. An UpdateItem that adds to a number then adds twice. The
+// option [Safely] of WithPolicy repeats an operation after a lost response only if it reads,
+// carries an idempotency token, or is one that you name:
+//
+//	o.APIOptions = append(o.APIOptions, retryaws.WithPolicy(policy, retryaws.Safely("PutItem")))
 //
 // # One loop only
 //
@@ -46,6 +48,8 @@
 //
 //	o.Retryer = aws.NopRetryer{}
 //
-// The server's hint is then lost: only this package reads the headers that contain it,
-// x-amz-retry-after (in milliseconds) or else Retry-After.
+// The server's hint is then lost: only this package reads the headers that contain it. A
+// policy with the Classifier of a preset reads those that the preset's SDK reads; others read
+// x-amz-retry-after, in milliseconds, or else Retry-After and the other headers that
+// retryhttp.RetryAfter knows.
 package retryaws
