@@ -4,13 +4,17 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/gobackoff/retry/cmd/backofflab/internal/chart"
 	"github.com/gobackoff/retry/cmd/backofflab/internal/report"
 	"github.com/gobackoff/retry/cmd/backofflab/lab"
 )
@@ -27,6 +31,9 @@ func contention(ctx context.Context, env *environment, args []string) error {
 	var model lab.Contention
 	set := env.flags("contention", "")
 	env.csvFlag(set)
+	set.StringVar(&env.html, "html", "", "write a page with the pictures to `file`")
+	set.StringVar(&env.svg, "svg", "", "write the pictures as SVG files into `folder`; needs Node.js")
+	env.title = "Clients that contend for one row"
 	env.trialFlags(set)
 	env.policyFlag(set, "as text, a preset's name, or one of the groups blog, fibonacci and sdks (default blog)")
 	clients := set.String("clients", "10..100", "`numbers` of clients: 10,50 or 10..190 (in steps of 10)")
@@ -44,14 +51,49 @@ func contention(ctx context.Context, env *environment, args []string) error {
 	if model.Contenders, err = env.contenders(contentionGroups, lab.Blog); err != nil {
 		return err
 	}
+	if env.csv != "" && env.html != "" {
+		return usageError{errors.New("csv and html: want one of them; the page contains the CSV")}
+	}
+	if env.html != "" || env.svg != "" {
+		model.Timing = timingBins
+	}
 	model.Seed, model.Parallel, model.Progress = env.seed, env.parallel, env.progress()
 	if model, err = model.WithDefaults(); err != nil {
 		return usageError{err}
 	}
 	return env.produce(func() ([]result, error) {
 		cells, err := model.Run(ctx)
-		return []result{report.Contention{Cells: cells}}, err
+		found := report.Article{Contention: report.Contention{Cells: cells}}
+		if err == nil && env.svg != "" {
+			err = env.writePictures(ctx, found.Pictures())
+		}
+		return []result{found}, err
 	})
+}
+
+// writePictures writes SVG files.
+func (env *environment) writePictures(ctx context.Context, pictures map[string]*chart.Picture) error {
+	marshaled := make(map[string]json.RawMessage)
+	for name, p := range pictures {
+		data, err := p.Marshal()
+		if err != nil {
+			return err
+		}
+		marshaled[name] = data
+	}
+	files, err := chart.SVG(ctx, marshaled, env.own...)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(env.svg, 0o777); err != nil {
+		return err
+	}
+	for name, svg := range files {
+		if err := os.WriteFile(filepath.Join(env.svg, name+".svg"), []byte(svg), 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mostNumbers guards against typing errors.

@@ -32,6 +32,8 @@ type environment struct {
 	own      []string // names of the policies given as text
 	csv      string
 	html     string
+	svg      string // a folder
+	title    string // of the page
 	seed     uint64
 	parallel int
 	quiet    bool

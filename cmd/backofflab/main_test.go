@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry/cmd/backofflab/lab"
 )
 
 func backofflab(ctx context.Context, args ...string) (status int, stdout, stderr string) {
@@ -89,6 +91,28 @@ func TestHelp(t *testing.T) {
 		assert.Zero(t, status)
 		assert.Contains(t, stdout, "usage: backofflab")
 		assert.Empty(t, stderr)
+	}
+}
+
+// TestContentionPictures: one command writes a page and the pictures of the article.
+func TestContentionPictures(t *testing.T) {
+	if _, err := exec.LookPath("node"); err != nil && os.Getenv("CI") == "" {
+		t.Skip(err)
+	}
+	folder := t.TempDir()
+	page := filepath.Join(folder, "page.html")
+	status, _, stderr := backofflab(t.Context(), "contention", "-clients", "5,10", "-trials", "3", "-html", page, "-svg", folder)
+	require.Zero(t, status, stderr)
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "<title>Clients that contend for one row</title>")
+	for name, label := range map[string]string{"work": "calls", "time": "time until all are done (s)", "calls-over-time": "time since the start (s)"} {
+		svg, err := os.ReadFile(filepath.Join(folder, name+".svg"))
+		require.NoError(t, err)
+		assert.Contains(t, string(svg), label)
+		for _, c := range lab.Blog() {
+			assert.Contains(t, string(svg), c.Name, name)
+		}
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 
 func fullReport(ctx context.Context, env *environment, args []string) error {
 	set := env.flags("report", "")
+	env.title = "Retry policies, and a server that fails for a while"
 	set.StringVar(&env.html, "html", "backofflab.html", "write the page to `file`")
 	crowd := set.Bool("contention", false, "also show the policies in 10 to 100 clients that contend for one row")
 	storm, own, err := env.storm(set, args)
@@ -53,7 +54,7 @@ func fullReport(ctx context.Context, env *environment, args []string) error {
 }
 
 func (env *environment) writePage(w io.Writer, results []result, stopped error) error {
-	p := page.Page{Title: "Retry policies, and a server that fails for a while", Facts: []page.Fact{
+	p := page.Page{Title: env.title, Facts: []page.Fact{
 		{Name: "Command", Value: "backofflab " + quoted(env.args)},
 		{Name: "Seed", Value: strconv.FormatUint(env.seed, 10)},
 		{Name: "Version", Value: version()},

@@ -99,14 +99,10 @@ func TestPictures(t *testing.T) {
 	assert.Len(t, files, count, "docs/choosing contains a file that no test draws")
 }
 
-func draw(t *testing.T, pictures map[string]json.RawMessage) (files map[string]string) {
-	input, err := json.Marshal(map[string]any{"script": chart.Script(), "style": chart.Style(), "pictures": pictures})
+func draw(t *testing.T, pictures map[string]json.RawMessage) map[string]string {
+	t.Helper()
+	files, err := chart.SVG(t.Context(), pictures)
 	require.NoError(t, err)
-	node := exec.CommandContext(t.Context(), "node", "../chart/svg.mjs")
-	var out, problems bytes.Buffer
-	node.Stdin, node.Stdout, node.Stderr = bytes.NewReader(input), &out, &problems
-	require.NoError(t, node.Run(), problems.String())
-	require.NoError(t, json.Unmarshal(out.Bytes(), &files))
 	return files
 }
 

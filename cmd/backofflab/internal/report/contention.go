@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -120,6 +121,66 @@ func (c Contention) findings(own []string) (list []Finding) {
 		list = append(list, f)
 	}
 	return list
+}
+
+// Work shows the calls by number of clients; nil if there is only one number of clients.
+func (c Contention) Work() *chart.Picture {
+	return c.byClients("Work", "calls", func(cell lab.Cell) float64 { return cell.Calls.Mean })
+}
+
+// Time shows the time until the last client is done, by number of clients; nil if there is only
+// one number of clients.
+func (c Contention) Time() *chart.Picture {
+	return c.byClients("Time", "time until all are done (s)", func(cell lab.Cell) float64 { return cell.Time.Mean })
+}
+
+func (c Contention) byClients(title, label string, value func(lab.Cell) float64) *chart.Picture {
+	p := &chart.Picture{
+		Kind:  chart.Lines,
+		Title: title,
+		X:     chart.Axis{Label: "clients"},
+		Y:     chart.Axis{Label: label},
+	}
+	for _, cell := range c.finished() {
+		i := slices.IndexFunc(p.Series, func(s chart.Series) bool { return s.Name == cell.Contender })
+		if i < 0 && len(p.Series) == chart.MostSeries {
+			continue
+		}
+		if i < 0 {
+			i = len(p.Series)
+			p.Series = append(p.Series, chart.Series{Name: cell.Contender})
+		}
+		line := &p.Series[i]
+		line.X, line.Y = append(line.X, float64(cell.Clients)), append(line.Y, value(cell))
+	}
+	if len(p.Series) == 0 || len(p.Series[0].X) < 2 {
+		return nil
+	}
+	return p
+}
+
+// Article presents a [Contention] with the pictures of the article "Exponential Backoff And
+// Jitter".
+type Article struct{ Contention }
+
+// Section shows the pictures, and the table of all numbers of clients.
+func (a Article) Section(own ...string) Section {
+	s := a.Contention.Section(own...)
+	s.Table = a.Table()
+	s.Table.mark(own)
+	s.Figures = []Figure{
+		{a.Work(), "Work: the writes that the server gets until all clients are done."},
+		{a.Time(), "Time until all clients are done."},
+		{a.Timing(), "When the calls come."},
+	}
+	return s
+}
+
+// Pictures returns the pictures by the names of their files.
+func (a Article) Pictures() map[string]*chart.Picture {
+	pictures := map[string]*chart.Picture{"work": a.Work(), "time": a.Time(), "calls-over-time": a.Timing()}
+	maps.DeleteFunc(pictures, func(_ string, p *chart.Picture) bool { return p == nil })
+	return pictures
 }
 
 // Calls shows the calls per success, by number of clients; nil if there is only one number of
