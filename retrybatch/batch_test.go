@@ -523,8 +523,6 @@ type server struct {
 	t                         *testing.T
 	rng                       *rand.Rand
 	bad, busy, cut, lost, off float64
-	policy                    retry.Policy
-	size                      int
 	batch                     retrybatch.Batch[int]
 	accepted, sent, doubts    map[int]int
 	lastOf                    map[string]int // the last item of each key that was sent
