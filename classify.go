@@ -141,24 +141,26 @@ func isAnswer(err error) bool {
 // DefaultClassifier inspects the methods, fields, types and identity of errors, so it
 // understands the errors of many libraries without importing them. The first match counts:
 //
-//	error                                                                 class
-//	marked with Permanent, Transient, Throttled, …                        as marked
-//	inner Do, or another library's loop, gave up (GaveUp: no retry)       as its last failure
-//	another library's permanent marker                                    permanent
-//	listed in PermanentIf, by errors.Is                                   permanent
-//	context.Canceled, not beside another failure                          permanent
-//	method Retryable() bool, NonRetriable(), SafeToRetry() bool, …        as it says
-//	status 420, 429, 430, 529; throttling code; type …RateLimitError, …   throttled
-//	status 408, 421, 423, 425; 500 to 529 but some                        transient
-//	409 Conflict of Kubernetes or AWS; 409 of clients that retry it       transient
-//	other status from 400 to 431; 501, 505, 506, 508, 510, 511, 525, 526  permanent
-//	code of gRPC, Connect, SQL, Redis, Kafka, AMQP, SMTP, …               as the vendor says
-//	connection lost after a statement or COMMIT was sent                  unrepeatable
-//	timeout; connection refused, reset; EOF; unknown host                 transient
-//	bad certificate, address, request; type of a package encoding/…       permanent
-//	fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, exec.ErrNotFound       permanent
-//	known variable, such as "sql: no rows in result set", "redis: nil"    permanent
-//	anything else, such as errors.New("order not found")                  unknown, so retried
+//	error                                                               class
+//	marked with Permanent, Transient, Throttled, …                      as marked
+//	inner Do, or another library's loop, that gave up                   as its last failure; not retried
+//	another library's permanent marker                                  permanent
+//	listed in PermanentIf, by errors.Is                                 permanent
+//	context.Canceled, not joined with another failure                   permanent
+//	method Retryable() bool, NonRetriable(), SafeToRetry() bool, …      as it says
+//	code insufficient_quota, billing_…                                  permanent
+//	status 420, 429, 430, 529; throttling code; type …RateLimitError    throttled
+//	409 Conflict of Kubernetes or AWS; 409 of clients that retry it     transient
+//	status 501, 505, 506, 508, 510, 511, 525, 526                       permanent
+//	status 408, 421, 423, 425; other status from 500 to 529             transient
+//	other status from 400 to 431                                        permanent
+//	code of gRPC, Connect, SQL, Redis, Kafka, AMQP, SMTP, …             as the vendor says
+//	connection lost after a statement or COMMIT was sent                unrepeatable
+//	timeout; connection refused, reset; EOF; unknown host               transient
+//	bad certificate, address, request; type of a package encoding/…     permanent
+//	fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, exec.ErrNotFound     permanent
+//	known variable, such as "sql: no rows in result set", "redis: nil"  permanent
+//	anything else, such as errors.New("order not found")                unknown, so retried
 //
 // docs/errors.md lists the errors of each library.
 //
@@ -169,7 +171,11 @@ func isAnswer(err error) bool {
 //     field StatusCode or HTTPStatusCode, or of a field of type *http.Response. A code is
 //     that of ErrorCode() string, SQLState() string or of a field.
 //   - Timeout() bool and ConnectionError() bool report timeouts and lost connections.
+//     Temporary() bool counts only if it returns true, and only if no rule knows more.
 //   - A conflict is transient for [Do], whose operation reads the object again.
+//   - If the status is below 400, the error was reported after the response began, and its
+//     own code or type decides.
+//   - Methods that belong to a pointer are called even if a program returns the value.
 //   - At most 256 of the errors that an error wraps are visited, in the order of errors.As;
 //     the rest does not count. Methods that panic are ignored.
 type DefaultClassifier struct{}

@@ -17,7 +17,7 @@ type Jittered struct {
 
 // Delay implements [Backoff].
 func (b Jittered) Delay(a Attempt, u float64) time.Duration {
-	t := orDefault(b.Of).Delay(a, another(u))
+	t := orDefault(b.Of).Delay(a, secondRandom(u))
 	if t < 0 {
 		return t
 	}
@@ -38,7 +38,7 @@ type Spread struct {
 
 // Delay implements [Backoff].
 func (b Spread) Delay(a Attempt, u float64) time.Duration {
-	t := orDefault(b.Of).Delay(a, another(u))
+	t := orDefault(b.Of).Delay(a, secondRandom(u))
 	if t < 0 {
 		return t
 	}
@@ -110,11 +110,11 @@ func orDefault(b Backoff) Backoff {
 	return b
 }
 
-// another derives a second uniform number from u, for the inner rule of a composition:
+// secondRandom derives a second uniform number from u, for the inner rule of a composition:
 // using u twice would correlate the two draws and shift the mean. It permutes the 53
 // bits of u with odd multipliers and shifts, so the numbers at all depths are almost
 // independent. 0, the largest u and short fractions such as ½ map to themselves.
-func another(u float64) float64 {
+func secondRandom(u float64) float64 {
 	const most, short = 1<<53 - 1, 1<<26 - 1
 	k := uint64(dur.Unit(u) * (1 << 53))
 	if k >= most || k&short == 0 {

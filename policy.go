@@ -142,12 +142,12 @@ func growsForever(b Backoff) bool {
 	return delay >= math.MaxInt64/4 && delay > orDefault(b).Delay(first, most)
 }
 
-// unfit reports whether a call must not start; refuse returns the reason.
-func (p *Policy) unfit(ctx context.Context, hasOp bool) bool {
+// mustRefuse reports whether a call must not start; refusal says why.
+func (p *Policy) mustRefuse(ctx context.Context, hasOp bool) bool {
 	return ctx == nil || !hasOp || p.MaxAttempts < 0 || p.MaxElapsed < 0 || p.AttemptTimeout < 0
 }
 
-func (p *Policy) refuse(ctx context.Context, hasOp bool) error {
+func (p *Policy) refusal(ctx context.Context, hasOp bool) error {
 	faults := p.ownFaults()
 	if ctx == nil {
 		faults = append(faults, "the context is nil")
@@ -172,8 +172,8 @@ func (p *Policy) ownFaults() []string {
 	return faults
 }
 
-// bare reports whether the first attempt can be made without the loop.
-func (p *Policy) bare() bool {
+// needsNoLoop reports whether the first attempt can be made without the loop.
+func (p *Policy) needsNoLoop() bool {
 	return p.Limiter == nil && p.Budget == nil && p.OnAttempt == nil && p.AttemptTimeout == 0 && p.MaxElapsed == 0
 }
 
@@ -210,9 +210,9 @@ func scheduled(rule Backoff) (delays int, ok bool) {
 	return 0, false
 }
 
-// spins reports whether a call that only MaxElapsed bounds does not wait, so that it would
+// neverWaited reports whether a call that only MaxElapsed bounds does not wait, so that it would
 // make millions of attempts.
-func (p *Policy) spins(a *Attempt, wait time.Duration) bool {
+func (p *Policy) neverWaited(a *Attempt, wait time.Duration) bool {
 	return wait == 0 && a.Waited == 0 && a.Number >= defaultMaxAttempts && p.MaxAttempts == 0 && p.maxAttempts() == Unlimited
 }
 
@@ -264,7 +264,7 @@ func (p Policy) Delays() iter.Seq[time.Duration] {
 		var elapsed time.Duration
 		for a.Number = 1; a.Number < p.maxAttempts(); a.Number++ {
 			wait := orDefault(p.Backoff).Delay(a, p.random())
-			if wait < 0 || p.spins(&a, wait) || p.MaxElapsed > 0 && wait > p.MaxElapsed-elapsed || !yield(wait) {
+			if wait < 0 || p.neverWaited(&a, wait) || p.MaxElapsed > 0 && wait > p.MaxElapsed-elapsed || !yield(wait) {
 				return
 			}
 			a.Waited, elapsed = wait, dur.Add(elapsed, wait)

@@ -30,11 +30,11 @@ import (
 // does not retry it, unless it is marked with [Transient] or was caused only by the outer
 // call's AttemptTimeout. See [Verdict].GaveUp.
 func Do(ctx context.Context, p Policy, op func(context.Context) error) error {
-	if p.unfit(ctx, op != nil) {
-		return p.refuse(ctx, op != nil)
+	if p.mustRefuse(ctx, op != nil) {
+		return p.refusal(ctx, op != nil)
 	}
 	var first error
-	if p.bare() && ctx.Err() == nil {
+	if p.needsNoLoop() && ctx.Err() == nil {
 		// Most calls succeed here, without the loop's state: this doubles their speed.
 		if first = op(ctx); first == nil {
 			return nil
@@ -47,11 +47,11 @@ func Do(ctx context.Context, p Policy, op func(context.Context) error) error {
 // last attempt, even if it also returns an error.
 func DoValue[T any](ctx context.Context, p Policy, op func(context.Context) (T, error)) (T, error) {
 	var v T
-	if p.unfit(ctx, op != nil) {
-		return v, p.refuse(ctx, op != nil)
+	if p.mustRefuse(ctx, op != nil) {
+		return v, p.refusal(ctx, op != nil)
 	}
 	var first error
-	if p.bare() && ctx.Err() == nil { // as in Do; sharing the code through a call would cost 5 ns
+	if p.needsNoLoop() && ctx.Err() == nil { // as in Do; sharing the code through a call would cost 5 ns
 		if v, first = op(ctx); first == nil {
 			return v, nil
 		}
@@ -181,7 +181,7 @@ func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration,
 	switch {
 	case !follows:
 		return wait, ErrHint
-	case p.spins(a, wait):
+	case p.neverWaited(a, wait):
 		return wait, ErrMaxAttempts
 	case wait >= left && left != noDeadline:
 		return wait, errDeadline
@@ -202,7 +202,7 @@ func (p *Policy) waitForHint(delay, hint, room time.Duration, u float64) (wait t
 		wait, follows = p.Hint.Wait(delay, hint)
 	}
 	if follows {
-		wait = min(spread(p.Hint, delay, wait, another(u)), max(wait, room))
+		wait = min(spread(p.Hint, delay, wait, secondRandom(u)), max(wait, room))
 	}
 	return max(0, wait), follows
 }
