@@ -1,8 +1,18 @@
 package retry_test
 
 import (
+	"context"
+	"crypto/tls"
+	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/stretchr/testify/require"
+	"io"
+	"io/fs"
+	"os"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,3 +72,51 @@ func TestOwnMethods(t *testing.T) {
 		assert.Equal(t, tt.want, retry.Policy{}.Classify(fmt.Errorf("outer: %w", tt.err)), "%#v", tt.err)
 	}
 }
+
+type (
+	numberedError struct{ Code int }
+	messageError  struct {
+		Code    int
+		Message string
+	}
+)
+
+func (numberedError) Error() string { return "no" }
+func (messageError) Error() string  { return "no" }
+
+// TestPageExamples: the verdicts of the examples in docs/errors.md are true.
+func TestPageExamples(t *testing.T) {
+	page, err := os.ReadFile("docs/errors.md")
+	require.NoError(t, err)
+	_, section, _ := strings.Cut(string(page), "## Examples\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var verdicts []string
+	for _, row := range regexp.MustCompile(`(?m)^\| .+? \| (.+?) \|`).FindAllStringSubmatch(section, -1) {
+		verdicts = append(verdicts, strings.TrimSuffix(row[1], ", retried"))
+	}
+	examples := []error{
+		errors.New("user already exists"), fmt.Errorf("load: %w", fs.ErrNotExist), errors.New("file does not exist"),
+		&statusField{404}, &statusField{503}, &statusField{530}, numberedError{404}, messageError{Code: 404},
+		retryableError{false}, fmt.Errorf("outer: %w", declining{retryableError{false}, statusedError(503)}), shop.FlakyError{}, &redis.Error{},
+		codeAndStatus{codedError{"insufficient_quota"}, statusedError(429)}, codeAndStatus{codedError{"SlowDown"}, statusedError(400)},
+		context.Canceled, errors.Join(context.Canceled, io.EOF), context.DeadlineExceeded, sql.ErrNoRows, sqlError{"40001"}, errLost,
+		tls.AlertError(80), json.Unmarshal([]byte("{"), new(int)),
+	}
+	require.Len(t, verdicts, len(examples)+1, "and a head")
+	for i, err := range examples {
+		v := retry.Policy{}.Classify(err)
+		got := v.Class.String()
+		if v.Unrepeatable {
+			got = "unrepeatable"
+		}
+		assert.Equal(t, verdicts[i+1], got, "%v", err)
+	}
+}
+
+// declining is an error with a method around another one.
+type declining struct {
+	retryableError
+	inner error
+}
+
+func (e declining) Unwrap() error { return e.inner }

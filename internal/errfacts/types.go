@@ -172,8 +172,8 @@ var knownFields = [...]struct {
 
 func describeFields(t reflect.Type, info *typeInfo) {
 	types := map[string]string{} // of the fields, by name
-	for i := range t.NumField() {
-		field := t.Field(i)
+	for field := range t.Fields() {
+		field := field
 		types[field.Name] = fieldType(field.Type)
 		switch field.Name {
 		case "Message":
@@ -214,18 +214,18 @@ func fieldType(t reflect.Type) string {
 // responseField returns the path of a field of type *http.Response, in the struct or in one
 // that it embeds, or "".
 func responseField(t reflect.Type) string {
-	for i := range t.NumField() {
-		if isResponse(t.Field(i).Type) {
-			return t.Field(i).Name
+	for field := range t.Fields() {
+		if isResponse(field.Type) {
+			return field.Name
 		}
 	}
-	for i := range t.NumField() {
-		embedded := t.Field(i)
+	for embedded := range t.Fields() {
+		embedded := embedded
 		if !embedded.Anonymous || embedded.Type.Kind() != reflect.Struct {
 			continue
 		}
-		for j := range embedded.Type.NumField() {
-			inner := embedded.Type.Field(j)
+		for inner := range embedded.Type.Fields() {
+			inner := inner
 			if isResponse(inner.Type) {
 				return embedded.Name + "." + inner.Name
 			}
