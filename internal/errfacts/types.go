@@ -173,7 +173,6 @@ var knownFields = [...]struct {
 func describeFields(t reflect.Type, info *typeInfo) {
 	types := map[string]string{} // of the fields, by name
 	for field := range t.Fields() {
-		field := field
 		types[field.Name] = fieldType(field.Type)
 		switch field.Name {
 		case "Message":
@@ -220,12 +219,10 @@ func responseField(t reflect.Type) string {
 		}
 	}
 	for embedded := range t.Fields() {
-		embedded := embedded
 		if !embedded.Anonymous || embedded.Type.Kind() != reflect.Struct {
 			continue
 		}
 		for inner := range embedded.Type.Fields() {
-			inner := inner
 			if isResponse(inner.Type) {
 				return embedded.Name + "." + inner.Name
 			}
