@@ -131,7 +131,7 @@ type Part struct {
 // Part returns the [Budget] for the calls of one kind, such as a route or a method, so that
 // one broken route does not stop the retries of the others.
 //
-// All parts use the tokens of b, by the same rules. Besides, a Part owes each token that its
+// All parts use the tokens of b, by the same rules. A Part also owes each token that its
 // retries take, until its own calls have earned or returned as much. It owes at most half of
 // what the budget may hold at that time, but at least one token. What is above that is
 // forgiven, and a retry that would make it owe more is refused. A free retry is refused where

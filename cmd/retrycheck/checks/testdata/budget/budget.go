@@ -22,7 +22,7 @@ func literal(ctx context.Context) error {
 }
 
 func variables(ctx context.Context) error {
-	budget := &retry.SharedBudget{Reserve: 9} // want `retry.SharedBudget is made for each call`
+	budget := &retry.SharedBudget{} // want `retry.SharedBudget is made for each call`
 	policy := retry.Policy{Budget: budget, MaxAttempts: 5}
 	return retry.Do(ctx, policy, op)
 }
