@@ -106,7 +106,7 @@ func (r *Retryer) IsErrorRetryable(err error) bool {
 		return false
 	}
 	a := r.attempt(err)
-	if f, ok := r.failures.take(err); ok && !f.canceled && a.Class == retry.ClassPermanent {
+	if f, ok := r.failures.take(err); ok && !f.canceled && a.Class == retry.ClassPermanent && !errors.Is(err, context.Canceled) {
 		r.deposit(f.paid, err)
 	}
 	return isRetryable(a)
