@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -356,4 +357,78 @@ func ExampleWithPolicy() {
 	// Output:
 	// 503 in attempt 0
 	// 200 in attempt 5
+}
+
+// A tokenSource has the token for requests, and gets a new one when it has none.
+type tokenSource struct {
+	mu    sync.Mutex
+	token string
+	fetch func(ctx context.Context) (string, error)
+}
+
+func (s *tokenSource) get(ctx context.Context) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.token != "" {
+		return s.token, nil
+	}
+	var err error
+	s.token, err = retry.DoValue(ctx, retry.Policy{}, s.fetch)
+	return s.token, err
+}
+
+// expired forgets a token that a server has refused.
+func (s *tokenSource) expired(token string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.token == token {
+		s.token = ""
+	}
+}
+
+// signer is the Base of a Transport. Each attempt has headers of its own, which it may change.
+type signer struct{ tokens *tokenSource }
+
+func (s signer) RoundTrip(req *http.Request) (*http.Response, error) {
+	token, err := s.tokens.get(req.Context())
+	if err != nil {
+		return nil, retryhttp.Unsent(err) // so that a POST is retried, too
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	return http.DefaultTransport.RoundTrip(req)
+}
+
+// A 401 means that the token has expired: the request is repeated once with a new token,
+// whatever its method, because the server has not processed it.
+func Example_token() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer new" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		fmt.Fprint(w, "created")
+	}))
+	defer server.Close()
+	tokens := &tokenSource{token: "old", fetch: func(context.Context) (string, error) { return "new", nil }}
+
+	client := &http.Client{Transport: &retryhttp.Transport{
+		Base:        signer{tokens},
+		Unprocessed: []int{http.StatusUnauthorized},
+		Check: func(resp *http.Response, _ func(int) ([]byte, error)) error {
+			if resp.StatusCode != http.StatusUnauthorized || retryhttp.AttemptNumber(resp.Request.Context()) > 1 {
+				return nil // the status decides
+			}
+			tokens.expired(strings.TrimPrefix(resp.Request.Header.Get("Authorization"), "Bearer "))
+			return retry.Transient(errors.New("the token has expired"))
+		},
+	}}
+	resp, err := client.Post(server.URL, "text/plain", strings.NewReader("a book"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	fmt.Println(resp.Status, string(body), err)
+	// Output: 200 OK created <nil>
 }

@@ -237,6 +237,8 @@ func (x *exchange) ending(err error, m meaning, last state) (end ending, again b
 	switch {
 	case err == nil:
 		return answered, false
+	case isUnsent(err):
+		return unsent, false
 	case last == stopped:
 		return unknown, x.mayRepeat
 	case last == asking, (last == quiet || !x.watched) && isDial(err):
@@ -250,6 +252,32 @@ func (x *exchange) ending(err error, m meaning, last state) (end ending, again b
 		return unprocessed, true
 	}
 	return unknown, false
+}
+
+// Unsent returns err, marked so that a Transport knows that nothing of the request was sent: it
+// may be retried whatever its method. It is for a RoundTripper below a Transport, as its Base,
+// that fails before it sends the request, such as one that could not get a token. It keeps
+// the text of err and what errors.Is and errors.As find. Unsent(nil) is nil.
+func Unsent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &unsentError{err}
+}
+
+type unsentError struct{ error }
+
+func (e *unsentError) Unwrap() error { return e.error }
+
+// isUnsent reports whether a Base has marked err. Like isDial, it does not look into joined
+// errors.
+func isUnsent(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if _, ok := err.(*unsentError); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // isDial reports whether err means that no connection could be established. It does not

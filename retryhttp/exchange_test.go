@@ -729,6 +729,47 @@ func TestDowngradedServer(t *testing.T) {
 	}
 }
 
+// TestUnsentByBase: a POST is retried if Base says that nothing was sent, until the token that it
+// needs is there. An error that Base joins with another says nothing.
+func TestUnsentByBase(t *testing.T) {
+	busy := errors.New("503 Service Unavailable")
+	for _, tt := range []struct {
+		name     string
+		failure  error
+		attempts int
+		want     error
+	}{
+		{"marked", retryhttp.Unsent(busy), 3, nil},
+		{"wrapped", fmt.Errorf("get a token: %w", retryhttp.Unsent(busy)), 3, nil},
+		{"not marked", busy, 1, retry.ErrUnrepeatable},
+		{"beside another", errors.Join(retryhttp.Unsent(busy), errReset), 1, retry.ErrUnrepeatable},
+		{"permanent", retryhttp.Unsent(retry.Permanent(errors.New("invalid_client"))), 1, retry.ErrPermanent},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			attempts := 0
+			base := roundTripper(func(req *http.Request) (*http.Response, error) {
+				attempts++
+				if attempts < 3 {
+					return nil, tt.failure
+				}
+				return &http.Response{StatusCode: 200, Body: http.NoBody, Request: req}, nil
+			})
+			resp, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, "POST", "content"))
+			assert.Equal(t, tt.attempts, attempts)
+			switch tt.want {
+			case nil:
+				require.NoError(t, err)
+				require.NoError(t, resp.Body.Close())
+			case retry.ErrPermanent:
+				assert.EqualError(t, err, "invalid_client")
+			default:
+				assert.ErrorIs(t, err, tt.want)
+			}
+		})
+	}
+	assert.NoError(t, retryhttp.Unsent(nil))
+}
+
 // TestUnsent: the trace of an attempt decides whether an error proves that the request
 // was not processed.
 func TestUnsent(t *testing.T) {

@@ -41,6 +41,13 @@ func hedged(ctx context.Context, loadUser func(context.Context) (string, error))
 	return client, user, err
 }
 
+func pinging() *http.Client {
+	base := http.DefaultTransport.(*http.Transport).Clone()
+	base.HTTP2 = &http.HTTP2Config{SendPingTimeout: 10 * time.Second, PingTimeout: 5 * time.Second}
+	client := &http.Client{Transport: &retryhttp.Transport{Base: base}}
+	return client
+}
+
 func keyed() *http.Client {
 	client := &http.Client{Transport: &retryhttp.Transport{
 		Policy:         retry.Policy{MaxElapsed: time.Minute},
@@ -98,6 +105,7 @@ func TestSnippets(t *testing.T) {
 	assert.NoError(t, err)
 	assert.Equal(t, "Ada", user)
 	assert.NotNil(t, client.Transport)
+	assert.NotNil(t, pinging().Transport.(*retryhttp.Transport).Base.(*http.Transport).HTTP2)
 	assert.NotNil(t, keyed().Transport.(*retryhttp.Transport).IdempotencyKey)
 
 	transport := &retryhttp.Transport{}
