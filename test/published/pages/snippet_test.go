@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -26,6 +27,33 @@ var policy = awspreset.Standard21.Policy("dynamodb") // keep it: all calls share
 func callWithPreset(ctx context.Context, op func(context.Context) error) error {
 	err := retry.Do(ctx, policy, op)
 	return err
+}
+
+func isDown(policy retry.Policy, err error) (down bool) {
+	v := policy.Classify(err)
+	if v.GaveUp && v.Class != retry.ClassPermanent && !v.Unrepeatable {
+		down = true // or busy: ask another provider, or this one in some minutes
+	}
+	return down
+}
+
+// polls is the first sample of the AWS General Reference.
+func polls(ctx context.Context, maxRetries int, poll func(context.Context) error) error {
+	polling := retry.Policy{Backoff: retry.Exponential{Base: 200 * time.Millisecond}, MaxAttempts: maxRetries}
+
+	err := retry.SystemClock{}.Sleep(ctx, 100*time.Millisecond) // before the first poll
+	if err == nil {
+		err = retry.Do(ctx, polling, poll)
+	}
+	return err
+}
+
+func ofWorkers() *http.Client {
+	client := &http.Client{Transport: &retryhttp.Transport{
+		PerHost: retryhttp.Unbudgeted(),
+		Policy:  retry.Policy{MaxElapsed: time.Minute, AttemptTimeout: 10 * time.Second},
+	}}
+	return client
 }
 
 func repeatUnconditional(transport *retryhttp.Transport) {
@@ -98,6 +126,20 @@ func TestLoops(t *testing.T) {
 	assert.Equal(t, "item 1: refused: EOF\n", lines.String())
 }
 
+// TestPolls: the waits are those of the sample, the one before the first poll included.
+func TestPolls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		var at []time.Duration
+		err := polls(t.Context(), 4, func(context.Context) error {
+			at = append(at, time.Since(start)/time.Millisecond)
+			return io.ErrUnexpectedEOF
+		})
+		assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+		assert.Equal(t, []time.Duration{100, 300, 700, 1500}, at)
+	})
+}
+
 func TestSnippets(t *testing.T) {
 	assert.NoError(t, callWithPreset(t.Context(), func(context.Context) error { return nil }))
 
@@ -107,6 +149,10 @@ func TestSnippets(t *testing.T) {
 	assert.NotNil(t, client.Transport)
 	assert.NotNil(t, pinging().Transport.(*retryhttp.Transport).Base.(*http.Transport).HTTP2)
 	assert.NotNil(t, keyed().Transport.(*retryhttp.Transport).IdempotencyKey)
+
+	assert.NotNil(t, ofWorkers().Transport.(*retryhttp.Transport).PerHost)
+	assert.True(t, isDown(retry.Policy{}, &retry.Error{Err: io.ErrUnexpectedEOF, Reason: retry.ErrMaxAttempts}))
+	assert.False(t, isDown(retry.Policy{}, io.ErrUnexpectedEOF))
 
 	transport := &retryhttp.Transport{}
 	repeatUnconditional(transport)
