@@ -142,7 +142,7 @@ func (s sandbox) run(t *testing.T, dir, command string) {
 	_ = os.Remove(s.called)
 	shell := exec.CommandContext(t.Context(), "bash", "-o", "pipefail", "-c", command)
 	shell.Dir = dir
-	shell.Env = append(os.Environ(), "PATH="+s.bin+string(filepath.ListSeparator)+os.Getenv("PATH"), "image=example")
+	shell.Env = append(os.Environ(), "PATH="+s.bin+string(filepath.ListSeparator)+os.Getenv("PATH"), "GOBIN="+s.bin, "image=example")
 	out, err := shell.CombinedOutput()
 	require.NoError(t, err, fmt.Sprintf("%s\n%s", command, out))
 	if strings.Contains(command, " -list ") {
