@@ -150,11 +150,6 @@ func afterAttempts(f func(retry.Attempt)) retry.Hooks {
 	}}
 }
 
-// failedWith returns a first attempt that failed with the class.
-func failedWith(class retry.Class) retry.Attempt {
-	return retry.Attempt{Number: 1, Err: errOp, Verdict: retry.Verdict{Class: class}}
-}
-
 // foreignBackoff is a rule of another package, which may be invalid.
 type foreignBackoff struct{ fault string }
 

@@ -131,10 +131,3 @@ func amountFaults(name string, n float64) []string {
 	}
 	return []string{fmt.Sprintf("%s %v is not a number of at least 0", name, n)}
 }
-
-func finiteFaults(name string, x float64) []string {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return []string{fmt.Sprintf("%s is %v", name, x)}
-	}
-	return nil
-}

@@ -66,10 +66,6 @@ func TestDelays(t *testing.T) {
 	}
 }
 
-type rule time.Duration
-
-func (r rule) Delay(retry.Attempt, float64) time.Duration { return time.Duration(r) }
-
 // gaps returns the times between the requests of a failing call.
 func gaps(t *testing.T, every step, newClient func(*script) *dynamodb.Client) (gaps []time.Duration) {
 	t.Helper()

@@ -114,13 +114,6 @@ func TestSentAsGivenOverHTTP2(t *testing.T) {
 	})
 }
 
-func key(given bool) http.Header {
-	if given {
-		return http.Header{"Idempotency-Key": {"k1"}}
-	}
-	return http.Header{}
-}
-
 // TestSentAsGivenOverHTTP1: the request is, byte for byte, that of net/http, also if its host
 // used HTTP/2 before.
 func TestSentAsGivenOverHTTP1(t *testing.T) {
@@ -355,17 +348,6 @@ func TestPoolDialsAtOnce(t *testing.T) {
 		if !http2 {
 			assert.ErrorIs(t, <-first, context.Canceled)
 		}
-	}
-}
-
-func (s *server) get(t *testing.T, transport http.RoundTripper) {
-	req := request(t, "GET", "")
-	req.URL = parse(t, s.URL)
-	resp, err := transport.RoundTrip(req)
-	if assert.NoError(t, err) {
-		_, err = io.Copy(io.Discard, resp.Body)
-		assert.NoError(t, err)
-		assert.NoError(t, resp.Body.Close())
 	}
 }
 

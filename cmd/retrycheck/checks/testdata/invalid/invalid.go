@@ -26,7 +26,7 @@ var (
 	l    = retry.WhenThrottled{Else: retry.FullJitter{time.Hour, limit, 0}}        // want `FullJitter: Base 1h0m0s is above Cap 1s`
 	m    = retry.Policy{Backoff: retry.Linear{}, Hint: retry.HintAtLeast{Max: -1}} // want `Linear: Base is 0` `HintAtLeast: Max -1ns is negative`
 	n, _ = retryconfig.Parse("full base=100 attempts=3")                           // want `base`
-	o, _ = retryconfig.Parse("aws-standard-2.1 atempts=3")                        // want `did you mean "attempts"`
+	o, _ = retryconfig.Parse("aws-standard-2.1 atempts=3")                         // want `did you mean "attempts"`
 )
 
 var (

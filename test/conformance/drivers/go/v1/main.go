@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 this program runs the deprecated SDK, from which programs come
+
 // Command v1 runs cases with the AWS SDK for Go v1.
 package main
 
@@ -38,15 +40,15 @@ func open(_ string, c driver.Case) (driver.Client, error) {
 	sdkRand = rand.New(random)
 	delays := []int64{}
 	config := &aws.Config{
-		Endpoint:         aws.String(c.Endpoint),
-		Region:           aws.String("us-east-1"),
+		Endpoint:         new(c.Endpoint),
+		Region:           new("us-east-1"),
 		Credentials:      credentials.NewStaticCredentials("key", "secret", ""),
 		HTTPClient:       &http.Client{Transport: &transport{http.Transport{DisableKeepAlives: true}}, Timeout: readTimeout},
-		S3ForcePathStyle: aws.Bool(true),
+		S3ForcePathStyle: new(true),
 		SleepDelay:       func(d time.Duration) { delays = append(delays, int64(d)) },
 	}
 	if c.MaxAttempts > 0 {
-		config.MaxRetries = aws.Int(c.MaxAttempts - 1)
+		config.MaxRetries = new(c.MaxAttempts - 1)
 	}
 	s, err := session.NewSession(config)
 	if err != nil {
@@ -118,11 +120,11 @@ func operation(s *session.Session, c driver.Case) (func() error, error) {
 	case "dynamodbstreams ListStreams":
 		return caller(dynamodbstreams.New(s).ListStreams, &dynamodbstreams.ListStreamsInput{}), nil
 	case "s3 GetObject":
-		return caller(s3.New(s).GetObject, &s3.GetObjectInput{Bucket: aws.String("bucket"), Key: aws.String("key")}), nil
+		return caller(s3.New(s).GetObject, &s3.GetObjectInput{Bucket: new("bucket"), Key: new("key")}), nil
 	case "sqs ListQueues":
 		return caller(sqs.New(s).ListQueues, &sqs.ListQueuesInput{}), nil
 	case "sqs ReceiveMessage":
-		return caller(sqs.New(s).ReceiveMessage, &sqs.ReceiveMessageInput{QueueUrl: aws.String(c.Endpoint + "/1/q")}), nil
+		return caller(sqs.New(s).ReceiveMessage, &sqs.ReceiveMessageInput{QueueUrl: new(c.Endpoint + "/1/q")}), nil
 	default:
 		return nil, fmt.Errorf("no such operation: %s", name)
 	}
