@@ -38,7 +38,7 @@ func TestExitStatus(t *testing.T) {
 		{name: "timeout wins over the status", flags: "--timeout LIMIT -t 1", script: "trap 'exit 0' TERM; while :; do sleep .01; done", status: 124, runs: 1},
 		{name: "deadline in an attempt", flags: "--deadline LIMIT", script: "sleep 100", status: 124, runs: 1, says: "ended by the deadline of LIMIT"},
 		{name: "deadline before a wait", flags: "--deadline 1h --rule constant --base 2h", script: "exit 3", status: 3, runs: 1, says: "a wait of 2h0m0s would end after the deadline"},
-		{name: "MaxElapsed of a policy", flags: "--policy constant,delay=2h,elapsed=1h", script: "exit 3", status: 3, runs: 1, says: "elapsed=1h0m0s of the policy"},
+		{name: "MaxElapsed of a policy", flags: "--policy schedule,delays=1ms/2h,elapsed=1h", script: "exit 3", status: 3, runs: 2, says: "elapsed=1h0m0s of the policy"},
 		{name: "retry on: listed", flags: "--retry-on 7,40-50", script: "exit 42", status: 42, runs: 3},
 		{name: "retry on: not listed", flags: "--retry-on 7,40-50", script: "exit 51", status: 51, runs: 1},
 		{name: "retry on timeout", flags: "--retry-on timeout --timeout LIMIT", script: "[ $RETRY_ATTEMPT = 2 ] && exit 5; sleep 100", status: 5, runs: 2},
