@@ -2,7 +2,6 @@ package retry
 
 import (
 	"fmt"
-	"hash/maphash"
 	"iter"
 	"strings"
 	"sync"
@@ -139,7 +138,7 @@ type Part struct {
 //
 // There are 64 parts. Names share them by a hash, so there may be any number of names.
 func (b *SharedBudget) Part(name string) *Part {
-	i := maphash.String(partSeed, name) % numParts
+	i := slotOf(name)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.parts[i] == nil {
@@ -149,7 +148,16 @@ func (b *SharedBudget) Part(name string) *Part {
 	return b.parts[i]
 }
 
-var partSeed = maphash.MakeSeed()
+// slotOf returns the number of a name's Part, by the hash FNV-1a: with a random one, two routes
+// would share a Part in some processes and not in others.
+func slotOf(name string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(name) {
+		h ^= uint64(name[i])
+		h *= 1099511628211
+	}
+	return (h ^ h>>32) % numParts
+}
 
 // Parts returns the parts that have been made, by the first name of each.
 func (b *SharedBudget) Parts() iter.Seq2[string, *Part] {
