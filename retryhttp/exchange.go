@@ -28,7 +28,7 @@ import (
 // observed. Their trace leads from state to state:
 //
 //	quiet ── GetConn ──▶ asking ── GotConn ──▶ connected ── WroteHeaders ──▶ written
-//	written ── GetConn, GotConn, over HTTP/2 without a body, see stops ──▶ stopped
+//	written ── GetConn, GotConn, over HTTP/2 without a body ──▶ stopped
 //	written ── GetConn, GotConn, WroteHeaders, otherwise ──▶ later
 //	all but stopped ── GotFirstResponseByte, without a body ──▶ later
 //
@@ -152,7 +152,7 @@ func (x *exchange) saw(next state, conn net.Conn) {
 	switch {
 	case x.state >= stopped:
 		return
-	case x.state == written && x.empty && x.http2 && next < written && x.stops(): // to resend the request
+	case x.state == written && x.empty && x.http2 && next < written: // to resend the request
 		x.state = stopped
 		x.halted.Store(true)
 		x.release()
@@ -164,13 +164,6 @@ func (x *exchange) saw(next state, conn net.Conn) {
 	if next == connected {
 		x.http2 = x.overHTTP2(conn)
 	}
-}
-
-// stops reports whether a resend by net/http is stopped, so that the call decides about it. If
-// Base is a wrapper, the reason for the resend stays unknown. To stop it would then make
-// each GOAWAY an error that the bare client does not have, so DistrustGoAway asks for that.
-func (x *exchange) stops() bool {
-	return x.direct != nil || x.mayRepeat || x.transport.DistrustGoAway
 }
 
 func (x *exchange) overHTTP2(conn net.Conn) bool {

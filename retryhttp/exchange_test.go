@@ -33,18 +33,16 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// TestNotSentAgain: if it was asked for, the attempt's context is canceled when a wrapped
-// Base is about to resend a request without a body over HTTP/2, but not over HTTP/1.
+// TestNotSentAgain: over HTTP/2, but not over HTTP/1, the attempt's context is canceled
+// when a request without a body is about to be resent.
 func TestNotSentAgain(t *testing.T) {
 	for _, tt := range []struct {
 		method, field, content string
-		distrust               bool
 		want                   error
 	}{
-		{"POST", ":method", "", true, context.Canceled},
-		{"POST", ":method", "", false, nil},
-		{"POST", "Host", "", true, nil},
-		{"POST", ":method", "content", true, nil},
+		{"POST", ":method", "", context.Canceled},
+		{"POST", "Host", "", nil},
+		{"POST", ":method", "content", nil},
 	} {
 		for _, next := range []string{"GetConn", "GotConn"} {
 			base := roundTripper(func(req *http.Request) (*http.Response, error) {
@@ -64,7 +62,7 @@ func TestNotSentAgain(t *testing.T) {
 				assert.Equal(t, tt.want, req.Context().Err())
 				return nil, errReset
 			})
-			_, err := (&retryhttp.Transport{Base: base, Policy: quick(), DistrustGoAway: tt.distrust}).RoundTrip(request(t, tt.method, tt.content))
+			_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, tt.method, tt.content))
 			assert.ErrorIs(t, err, retry.ErrUnrepeatable)
 			assert.Equal(t, tt.want != nil, strings.Contains(err.Error(), "net/http does not tell the reason"), err)
 			assert.ErrorContains(t, err, "(no Idempotency-Key)")
@@ -263,8 +261,7 @@ func TestResent(t *testing.T) {
 					}
 					req := request(t, tt.method, "")
 					req.URL = parse(t, s.url)
-					transport := &retryhttp.Transport{Base: base, Policy: p, DistrustGoAway: wrapped && tt.method == "POST"}
-					resp, err := transport.RoundTrip(req)
+					resp, err := (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(req)
 					headers, _ := s.seen()
 					switch reasonHidden := wrapped && strings.Contains(tt.name, "GOAWAY"); {
 					case reasonHidden && tt.method == "POST":
@@ -293,25 +290,6 @@ func TestResent(t *testing.T) {
 				})
 			}
 		}
-	}
-}
-
-// TestWrappedResend: if Base is a wrapper, a POST without a body survives a GOAWAY, as it does
-// with the bare client, because net/http resends it. The resend is counted.
-func TestWrappedResend(t *testing.T) {
-	for _, reply := range []int{goAwayBelow, resetRefused} {
-		s := newFrameServer(t, true, reply, respondOK)
-		transport := &retryhttp.Transport{Base: through(s.base), Policy: quick()}
-		req := request(t, "POST", "")
-		req.URL = parse(t, s.url)
-		resp, err := transport.RoundTrip(req)
-		require.NoError(t, err)
-		require.NoError(t, resp.Body.Close())
-		headers, _ := s.seen()
-		assert.Equal(t, 2, headers)
-		info, _ := retryhttp.InfoFrom(resp.Request.Context())
-		assert.Equal(t, 1, info.Resends)
-		assert.True(t, retryhttp.Ambiguous(resp))
 	}
 }
 
@@ -708,7 +686,7 @@ func TestDowngradedServer(t *testing.T) {
 			}
 			transport := &retryhttp.Transport{Base: base, Policy: quick()}
 			if wrapped {
-				transport.Base, transport.DistrustGoAway = through(base), true
+				transport.Base = through(base)
 			}
 			t.Cleanup(transport.CloseIdleConnections)
 			t.Cleanup(base.CloseIdleConnections)

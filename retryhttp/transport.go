@@ -27,8 +27,8 @@ type Transport struct {
 	// NewClientConn, so an httptrace sees neither GetConn nor GotConn. These connections
 	// end after IdleConnTimeout. MaxConnsPerHost applies to them separately, MaxIdleConns does
 	// not count them, and CloseIdleConnections of Base does not close them. If Base is of another type, an
-	// attempt costs a few more allocations, and net/http resends such a request after a GOAWAY and
-	// after REFUSED_STREAM, as without a Transport. See DistrustGoAway.
+	// attempt costs a few more allocations, and such a request fails with
+	// retry.ErrUnrepeatable if a server refuses it with a GOAWAY.
 	Base http.RoundTripper
 
 	// Policy decides when to retry. Its Classifier and hooks receive a response with a
@@ -79,9 +79,7 @@ type Transport struct {
 	// DistrustGoAway means that a GOAWAY with a last stream below that of a request
 	// (HTTP/2) does not prove that the request was not processed. Set it for servers that
 	// break this promise: node executes requests above the last stream that its
-	// session.goaway announced. If Base is not an http.Transport, it also stops net/http
-	// when that is about to resend a request without a body that must not be executed twice: the
-	// request then fails with retry.ErrUnrepeatable.
+	// session.goaway announced.
 	DistrustGoAway bool
 
 	// Check is called for each response and returns an error if the response is a
