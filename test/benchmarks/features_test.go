@@ -315,7 +315,8 @@ var features = []struct {
 			}
 			return nil
 		})
-		return err == nil && calls == 2 && time.Since(start) == 10*time.Second
+		waited := time.Since(start)
+		return err == nil && calls == 2 && waited >= 10*time.Second && waited <= 11*time.Second
 	}},
 	{"a time limit for each attempt", func(ctx context.Context, a abilities) bool {
 		if a.limited == nil {

@@ -68,7 +68,8 @@ func TestLayers(t *testing.T) {
 					}
 					return above{hedge, &tr}
 				}}, false)
-				assert.LessOrEqual(t, found["brown-out"].load, 1.15)
+				// A call that succeeds earns half of a retry or copy.
+				assert.LessOrEqual(t, found["brown-out"].load, 1.5)
 			})
 		}
 	}
