@@ -58,6 +58,7 @@ func peerSide(base http.RoundTripper) side {
 
 func ourSide(base http.RoundTripper) side {
 	client := &http.Client{Transport: &retryhttp.Transport{
+		PerHost:   retryhttp.Unbudgeted(), // as the others
 		Base:      base,
 		Policy:    retry.Policy{MaxAttempts: bothAttempts, Backoff: retry.Constant(time.Millisecond)},
 		MaxBuffer: 1 << 10, // the peer reads all bodies into memory
