@@ -67,6 +67,9 @@ type Policy struct {
 // Unlimited, as MaxAttempts, means no bound.
 const Unlimited = math.MaxInt
 
+// NoRetry, as MaxAttempts, means one attempt. (0 means the default, which is more.)
+const NoRetry = 1
+
 const defaultMaxAttempts = 3
 
 // With returns a copy of the Policy with additional hooks. Existing hooks run first;
