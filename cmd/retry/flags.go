@@ -198,7 +198,9 @@ func parseArgs(flags *pflag.FlagSet, args []string, options []option) error {
 	name := unknown.GetSpecifiedName()
 	flag := "--" + name
 	if letters := unknown.GetSpecifiedShortnames(); letters != "" { // name is one of them
-		if flag = "-" + name; elsewhere[name] == "" && len(letters) > 2 { // such as -attempts
+		flag = "-" + name
+		_, noNumber := strconv.Atoi(letters[1:]) // of -n30
+		if len(letters) > 2 && noNumber != nil { // such as -attempts
 			flag, name = "-"+letters, letters
 		}
 	}
@@ -212,21 +214,22 @@ func parseArgs(flags *pflag.FlagSet, args []string, options []option) error {
 	return fmt.Errorf("unknown flag %s%s", flag, or(didYouMean("--"+name, known), "; see retry --help-all"))
 }
 
+// What options of other tools mean here.
+const (
+	writeAttempts = "--attempts N, which includes the first run"
+	writeWaits    = `--rule constant --base 2s, or --policy "schedule delays=1s/2s/5s" for a list of waits`
+	writeDeadline = "--deadline 1m for all runs together, or --timeout 10s for each"
+)
+
 // elsewhere maps flags of other tools to what means the same here.
-var elsewhere = func() map[string]string {
-	const (
-		attempts = "--attempts N, which includes the first run"
-		waits    = `--rule constant --base 2s, or --policy "schedule delays=1s/2s/5s" for a list of waits`
-	)
-	names := map[string]string{}
-	for name := range strings.FieldsSeq("n times tries retries max-retries max-attempts") {
-		names[name] = attempts
-	}
-	for name := range strings.FieldsSeq("d delay sleep interval backoff") {
-		names[name] = waits
-	}
-	return names
-}()
+var elsewhere = map[string]string{
+	"a": writeAttempts, "n": writeAttempts, "times": writeAttempts, "tries": writeAttempts,
+	"retries": writeAttempts, "max-retries": writeAttempts, "max-attempts": writeAttempts,
+	"d": writeWaits, "delay": writeWaits, "sleep": writeWaits, "interval": writeWaits, "backoff": writeWaits,
+	"max-time": writeDeadline, "retry-max-time": writeDeadline, "max-elapsed": writeDeadline,
+	"jitter":  "--rule full or --rule equal, which have it; the default rule has it, too",
+	"on-exit": "--retry-on LIST for the statuses to retry",
+}
 
 func (c *config) give(o option, text, origin string) error {
 	if earlier, ok := c.given[o.name]; ok && o.value == "LIST" {

@@ -118,7 +118,10 @@ func advice(name string) string {
 	scheme, _, isURL := strings.Cut(name, "://")
 	_, port, err := net.SplitHostPort(name)
 	number, notNumber := strconv.Atoi(port)
+	attempts, isNoNumber := strconv.Atoi(name)
 	switch {
+	case isNoNumber == nil:
+		return fmt.Sprintf("; for %d runs: retry --attempts %[1]d -- COMMAND", attempts)
 	case strings.ContainsAny(name, " \t\n|&;<>"):
 		return "; for a line of a shell: retry -- sh -c 'LINE'"
 	case strings.HasPrefix(name, "udp:"):
