@@ -23,8 +23,9 @@
 //
 // A call whose deadline comes before its turn begins at once, as it would without a Limiter.
 // If the next pause begins while it waits, it begins when a quarter of its time is left.
-// Waiting is not an attempt. It is not bounded by Policy.MaxElapsed, but by Limiter.MaxHint
-// for each pause, and by the context.
+// Waiting is not an attempt. It ends with Policy.MaxElapsed and with the context. Without
+// these, only Limiter.MaxHint bounds each pause. At most 10,000 calls wait; more begin at once,
+// or fail if Strict is set.
 //
 // # Scope
 //

@@ -50,6 +50,12 @@ const (
 
 const slot = 100 * time.Millisecond // of calls that leave the line
 
+// longestLine bounds the calls in line, and so the memory that a server which only refuses can
+// make a client use.
+const longestLine = 10_000
+
+var errFull = fmt.Errorf("pause: %d calls already wait", longestLine)
+
 var errLate = fmt.Errorf("pause: the server asks for a wait beyond the deadline: %w", context.DeadlineExceeded)
 
 type caller struct {
@@ -60,7 +66,8 @@ type caller struct {
 }
 
 // Wait waits until an attempt may begin. It returns an error if ctx ends or the Clock fails
-// while it waits, or if Strict is set and the deadline of ctx comes first.
+// while it waits, or if Strict is set and the deadline of ctx comes first. If 10,000 calls
+// already wait, it returns at once: nil, or an error if Strict is set.
 func (l *Limiter) Wait(ctx context.Context) error {
 	if l.state.Load() != closed {
 		return nil
@@ -135,7 +142,14 @@ func (l *Limiter) turn(ctx context.Context, c *caller, wake context.CancelFunc, 
 	defer l.mu.Unlock()
 	now, first := l.clock().Now(), c.place == nil
 	l.until = earlier(l.until, now.Add(l.maxHint())) // it is later if the Clock went back
-	if c.wake = wake; first {
+	if first && l.line.Len() >= longestLine {
+		if l.Strict {
+			return 0, errFull
+		}
+		return 0, nil
+	}
+	c.wake = wake
+	if first {
 		c.ahead, c.place = l.line.Len(), l.line.PushBack(c)
 	}
 	front := l.line.Front() == c.place
