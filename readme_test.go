@@ -30,11 +30,18 @@ import (
 
 // The Go code of README.md and docs/guide.md, unchanged.
 
-func readmeExample(ctx context.Context, url string, fetch func(context.Context, string) (string, error)) (string, error) {
-	page, err := retry.DoValue(ctx, retry.Policy{}, func(ctx context.Context) (string, error) {
-		return fetch(ctx, url)
+var load = func(context.Context, string) (string, error) { return "the page", nil }
+
+// For requests that may run twice.
+var requests = retry.Policy{
+	AttemptTimeout: time.Second,
+	Budget:         &retry.SharedBudget{}, // one for each server, used by all calls to it
+}
+
+func page(ctx context.Context, url string) (string, error) {
+	return retry.DoValue(ctx, requests, func(ctx context.Context) (string, error) {
+		return load(ctx, url)
 	})
-	return page, err
 }
 
 var ErrUnknownCustomer = errors.New("unknown customer")
@@ -58,14 +65,9 @@ func submit(ctx context.Context, order Order) error {
 	})
 }
 
-func readmePolicy(ctx context.Context, op func(context.Context) error) {
-	policy := retry.Policy{
-		Backoff:        retry.FullJitter{Base: 100 * time.Millisecond, Cap: 5 * time.Second},
-		MaxAttempts:    5,
-		AttemptTimeout: 2 * time.Second,
-	}
+func readmeGaveUp(ctx context.Context, policy retry.Policy, op func(context.Context) error) {
 	if err := retry.Do(ctx, policy, op); errors.Is(err, retry.ErrMaxAttempts) {
-		log.Print(err) // gave up after 5 attempts (all attempts used): unexpected EOF
+		log.Print(err) // gave up after 3 attempts (all attempts used): unexpected EOF
 	}
 }
 
@@ -124,20 +126,23 @@ func TestReadmeTesting(t *testing.T) {
 }
 
 func Example_readme() {
-	fetch := func(context.Context, string) (string, error) { return "the page", nil }
-	fmt.Println(readmeExample(context.Background(), "http://host/", fetch))
+	fmt.Println(page(context.Background(), "http://host/"))
 	fmt.Println(submit(context.Background(), 17))
 	// Output:
 	// the page <nil>
 	// order 17: unknown customer
 }
 
-func TestReadmePolicy(t *testing.T) {
+func TestReadmeGaveUp(t *testing.T) {
 	var text strings.Builder
 	log.SetOutput(&text)
 	log.SetFlags(0)
 	defer func() { log.SetOutput(os.Stderr); log.SetFlags(log.LstdFlags) }()
-	synctest.Test(t, func(t *testing.T) { readmePolicy(t.Context(), retrytest.Fail(9, io.ErrUnexpectedEOF).Run) })
+	synctest.Test(t, func(t *testing.T) {
+		policy := requests
+		policy.Budget = &retry.SharedBudget{} // that of requests would be empty after some runs
+		readmeGaveUp(t.Context(), policy, retrytest.Fail(9, io.ErrUnexpectedEOF).Run)
+	})
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
 	assert.Contains(t, string(readme), "log.Print(err) // "+text.String())
@@ -323,7 +328,7 @@ func TestReadme(t *testing.T) {
 			blocks[language] = append(blocks[language], text)
 		}
 	}
-	require.Len(t, blocks["go"], 10)
+	require.Len(t, blocks["go"], 11)
 	for _, block := range blocks["go"] {
 		assert.Contains(t, unindented, "\n"+block)
 	}
