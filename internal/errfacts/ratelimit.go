@@ -37,7 +37,7 @@ func resetLimits(h Header, now time.Time) limits {
 		if !strings.Contains(plain, "ratelimit") || !strings.Contains(plain, "reset") || h[name+"-After"] != nil { // Discord has both
 			continue
 		}
-		if reset, ok := parseReset(First(h, name), now); ok {
+		if reset, ok := ParseReset(First(h, name), now); ok {
 			words := strings.Split(strings.TrimSuffix(name, "-After"), "-")
 			for i, word := range words {
 				if strings.HasPrefix(word, "Reset") {
@@ -50,8 +50,8 @@ func resetLimits(h Header, now time.Time) limits {
 	return found
 }
 
-// parseReset reads a time in any form that APIs use.
-func parseReset(value string, now time.Time) (time.Duration, bool) {
+// ParseReset reads a time in any form that APIs use.
+func ParseReset(value string, now time.Time) (time.Duration, bool) {
 	if unit := time.Second; isDigits(value) {
 		if len(value) >= len("1793620800000") { // milliseconds since 1970, as OpenRouter sends
 			unit = time.Millisecond
@@ -81,22 +81,22 @@ func rateLimit(h Header) limits {
 	var found limits
 	var windows map[string]string // read once, if needed
 	var remaining, reset string   // of a dictionary
-	for _, m := range members(lines(h, "Ratelimit")) {
-		switch key, value, _ := strings.Cut(m.item, "="); key {
+	for _, m := range Members(lines(h, "Ratelimit")) {
+		switch key, value, _ := strings.Cut(m.Item, "="); key {
 		case "remaining":
 			remaining = value
 		case "reset":
 			reset = value
 		}
-		wait, ok := parseNumber(m.param("t"), time.Second)
+		wait, ok := parseNumber(m.Param("t"), time.Second)
 		if !ok {
 			if windows == nil {
 				windows = policyWindows(h)
 			}
-			wait, ok = parseNumber(windows[m.item], time.Second)
+			wait, ok = parseNumber(windows[m.Item], time.Second)
 		}
 		if ok {
-			found = append(found, limit{m.param("r") == "0", wait})
+			found = append(found, limit{m.Param("r") == "0", wait})
 		}
 	}
 	if wait, ok := parseNumber(reset, time.Second); ok {
@@ -108,22 +108,22 @@ func rateLimit(h Header) limits {
 // policyWindows returns the windows of the policies by their names, which are strings.
 func policyWindows(h Header) map[string]string {
 	windows := map[string]string{}
-	for _, policy := range slices.Backward(members(lines(h, "Ratelimit-Policy"))) { // the first of a name is used
-		if strings.HasPrefix(policy.item, `"`) {
-			windows[policy.item] = policy.param("w")
+	for _, policy := range slices.Backward(Members(lines(h, "Ratelimit-Policy"))) { // the first of a name is used
+		if strings.HasPrefix(policy.Item, `"`) {
+			windows[policy.Item] = policy.Param("w")
 		}
 	}
 	return windows
 }
 
-// A member is a member of a list or dictionary in a structured field (RFC 9651).
-type member struct {
-	item   string   // as it is written, in a dictionary with its key
+// A Member is a member of a list or dictionary in a structured field (RFC 9651).
+type Member struct {
+	Item   string   // as it is written, in a dictionary with its key
 	params []string // key=value
 }
 
-// param returns the value of a parameter, or "". The last one of a name is used.
-func (m member) param(key string) string {
+// Param returns the value of a parameter, or "". The last one of a name is used.
+func (m Member) Param(key string) string {
 	for _, param := range slices.Backward(m.params) {
 		if name, value, _ := strings.Cut(param, "="); name == key {
 			return value
@@ -132,16 +132,16 @@ func (m member) param(key string) string {
 	return ""
 }
 
-// members reads the lines of a field. It does not check the syntax of items that the
+// Members reads the lines of a field. It does not check the syntax of items that the
 // RateLimit fields do not need, and returns nil if a string does not end.
-func members(lines []string) []member {
+func Members(lines []string) []Member {
 	if len(lines) == 0 {
 		return nil
 	}
-	var found []member
+	var found []Member
 	for _, text := range split(strings.Join(lines, ","), ',') {
 		parts := split(text, ';')
-		found = append(found, member{parts[0], parts[1:]})
+		found = append(found, Member{parts[0], parts[1:]})
 	}
 	return found
 }

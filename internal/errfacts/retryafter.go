@@ -22,7 +22,7 @@ func IsThrottling(h Header, status int) bool {
 // RetryAfter returns how long a response asks to wait before a retry, or 0. The comment of
 // retryhttp.RetryAfter says which headers it reads.
 func RetryAfter(h Header, status int, now time.Time) time.Duration {
-	if date, err := parseTime(First(h, "Date")); err == nil {
+	if date, err := ParseTime(First(h, "Date")); err == nil {
 		now = date
 	}
 	for _, field := range [...]struct {
@@ -93,12 +93,12 @@ func parseWait(value string, unit time.Duration, now time.Time) (time.Duration, 
 	if unit != time.Second || value == "" {
 		return 0, false
 	}
-	at, err := parseTime(value)
+	at, err := ParseTime(value)
 	return max(0, at.Sub(now)), err == nil
 }
 
-// parseTime reads a date in one of the three forms of HTTP.
-func parseTime(value string) (t time.Time, err error) {
+// ParseTime reads a date in one of the three forms of HTTP.
+func ParseTime(value string) (t time.Time, err error) {
 	for _, layout := range [...]string{"Mon, 02 Jan 2006 15:04:05 GMT", time.RFC850, time.ANSIC} {
 		t, err = time.Parse(layout, value)
 		if err == nil {
