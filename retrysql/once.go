@@ -67,7 +67,8 @@ type Key struct {
 const MaxResult = 1 << 20
 
 var (
-	// ErrInProgress means that another transaction is doing the work of the key.
+	// ErrInProgress means that another transaction is doing the work of the key. It is
+	// transient: a job or a Do that returns it is tried again.
 	ErrInProgress = errors.New("retrysql: work with this key is in progress")
 	// ErrOtherRequest means that the key was used for another request.
 	ErrOtherRequest = errors.New("retrysql: this key was used for another request")
@@ -127,7 +128,10 @@ func OnceFunc[T any, R row](
 		attemptOf(ctx).outcome = outcomeQuery{ask: func(ctx context.Context) (bool, error) { return w.took(ctx, begin) }}
 		return tx, err
 	}, func(ctx context.Context, tx T) error { return w.do(ctx, tx, fn) })
-	if err != nil {
+	switch {
+	case w.busy:
+		return nil, retry.Transient(ErrInProgress)
+	case err != nil:
 		return nil, err
 	}
 	return w.result, nil
@@ -140,6 +144,7 @@ type work[T any] struct {
 	fingerprint [sha256.Size]byte
 	query       func(ctx context.Context, tx T, query string, args []any, dest ...any) error
 	begun       bool // an attempt has claimed the key, and may still be open at the server
+	busy        bool // another transaction does the work, and the call does not wait for it
 	result      []byte
 }
 
@@ -147,7 +152,8 @@ type work[T any] struct {
 func (w *work[T]) do(ctx context.Context, tx T, fn func(context.Context, T) ([]byte, error)) error {
 	claimed, err := w.claim(ctx, tx)
 	if err == ErrInProgress && !w.key.Wait && !w.begun {
-		return retry.Permanent(err)
+		w.busy = true
+		return retry.Permanent(err) // for the loop of this call only
 	}
 	if err != nil || !claimed {
 		return err

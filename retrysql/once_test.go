@@ -100,6 +100,9 @@ func (test onceCase) run(t *testing.T) {
 		return nil, err
 	})
 	assert.ErrorIs(t, err, test.err)
+	if test.err == retrysql.ErrInProgress {
+		assert.Equal(t, retry.Verdict{Class: retry.ClassTransient}, retry.Policy{}.Classify(err), "a job is tried again")
+	}
 	assert.Equal(t, test.result, string(result))
 	assert.Equal(t, test.calls, f.takeCalls())
 }
