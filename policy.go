@@ -45,9 +45,10 @@ type Policy struct {
 	MaxElapsed time.Duration
 
 	// AttemptTimeout limits each attempt through the operation's context. The error of
-	// an attempt that exceeds it is wrapped in one that has Timeout() bool. The context is
-	// canceled when the operation returns, so the operation must read a response to its
-	// end before it returns. 0 means no limit.
+	// an attempt that exceeds it is wrapped in one that has Timeout() bool. The context of an
+	// attempt ends with the attempt: what it returned (rows, a body, a stream) ends with it,
+	// so the operation must read a response to its end before it returns. 0 means no limit,
+	// and then the operation has the context of the call.
 	AttemptTimeout time.Duration
 
 	Classifier Classifier // nil: DefaultClassifier{}

@@ -308,12 +308,14 @@ func TestReadmeSQL(t *testing.T) {
 	assert.ErrorIs(t, err, retry.ErrInvalid) // package retrysql has the tests
 }
 
-// TestReadme: the code of the README and the guide compiles, its error text is real, and
-// its policies parse.
+// TestReadme: the code of the README, the guide and the page about configuration compiles,
+// the error text is real, and the policies parse.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
 	guide, err := os.ReadFile("docs/guide.md")
+	require.NoError(t, err)
+	configuration, err := os.ReadFile("docs/configuration.md")
 	require.NoError(t, err)
 	source, err := os.ReadFile("readme_test.go")
 	require.NoError(t, err)
@@ -322,7 +324,7 @@ func TestReadme(t *testing.T) {
 	unindented := strings.ReplaceAll(string(source), "\n\t", "\n") + string(source) + string(decoding)
 
 	blocks := map[string][]string{} // by language
-	for i, part := range strings.Split(string(readme)+string(guide), "```") {
+	for i, part := range strings.Split(string(readme)+string(guide)+string(configuration), "```") {
 		if i%2 == 1 {
 			language, text, _ := strings.Cut(part, "\n")
 			blocks[language] = append(blocks[language], text)

@@ -15,7 +15,7 @@ import (
 	"github.com/gobackoff/retry/retryconfig"
 )
 
-// The code of docs/guide.md, unchanged.
+// The code of docs/configuration.md, unchanged.
 
 type Config struct {
 	Retry retryconfig.Policy `yaml:"retry"`
@@ -36,13 +36,13 @@ func readConfig(file []byte, args []string) (config Config, err error) {
 	return config, flags.Parse(args)
 }
 
-// TestGuide: the YAML of the guide is what its code reads, and a flag overrides the
+// TestGuide: the YAML of the page is what its code reads, and a flag overrides the
 // environment, which overrides the file.
 func TestGuide(t *testing.T) {
-	guide, err := os.ReadFile("../../../docs/guide.md")
+	page, err := os.ReadFile("../../../docs/configuration.md")
 	require.NoError(t, err)
 	var policies []string
-	for _, part := range strings.Split(string(guide), "```yaml\n")[1:] {
+	for _, part := range strings.Split(string(page), "```yaml\n")[1:] {
 		file, _, _ := strings.Cut(part, "```")
 		config, err := readConfig([]byte(file), nil)
 		require.NoError(t, err, file)
