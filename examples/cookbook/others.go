@@ -1,0 +1,89 @@
+package cookbook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/adapt"
+)
+
+// A Provider is one of several that can answer a question.
+type Provider struct {
+	Name string
+	Ask  func(ctx context.Context, question string) (string, error)
+}
+
+// AskAny asks one provider after the other. It does not ask the next one if the question
+// itself is wrong, or if ctx has ended.
+func AskAny(ctx context.Context, policy retry.Policy, providers []Provider, question string) (string, error) {
+	var failures []error
+	for _, p := range providers {
+		answer, err := retry.DoValue(ctx, policy, func(ctx context.Context) (string, error) {
+			return p.Ask(ctx, question)
+		})
+		if err == nil {
+			return answer, nil
+		}
+		failures = append(failures, fmt.Errorf("%s: %w", p.Name, err))
+		if ctx.Err() != nil || policy.Classify(err).Class == retry.ClassPermanent {
+			break
+		}
+	}
+	return "", errors.Join(failures...)
+}
+
+// Tenants keeps what the calls of one tenant share.
+type Tenants struct {
+	Limiter func(tenant string) retry.Limiter // such as a *rate.Limiter of golang.org/x/time/rate
+
+	policies sync.Map
+}
+
+// Policy returns the policy for the calls of a tenant.
+func (t *Tenants) Policy(tenant string) retry.Policy {
+	policy, ok := t.policies.Load(tenant)
+	if !ok {
+		policy, _ = t.policies.LoadOrStore(tenant, retry.Policy{
+			MaxAttempts: 4,
+			Budget:      new(retry.SharedBudget),
+			Limiter:     t.Limiter(tenant),
+		})
+	}
+	return policy.(retry.Policy)
+}
+
+// A Delivery is a webhook that a program stores until it is delivered.
+type Delivery struct {
+	ID     string
+	Failed int       // deliveries that have failed
+	Due    time.Time // when to try next
+}
+
+var webhooks = retry.Policy{
+	Backoff: retry.Spread{Fraction: 0.1, Of: retry.Schedule{
+		5 * time.Second, time.Minute, 10 * time.Minute, time.Hour, 4 * time.Hour, 8 * time.Hour, 11 * time.Hour,
+	}},
+}
+
+// Deliver tries once and reports whether the delivery is finished; otherwise d says when to
+// try again, and has to be stored.
+func Deliver(ctx context.Context, d *Delivery, send func(context.Context) error) (finished bool, err error) {
+	err = send(ctx)
+	if err == nil {
+		return true, nil
+	}
+	if ctx.Err() != nil {
+		return false, err // the program ends: this was no delivery
+	}
+	d.Failed++
+	wait, reason := adapt.DelayFor(webhooks, d.ID, d.Failed, err)
+	if reason != nil {
+		return true, fmt.Errorf("given up after %d deliveries: %w", d.Failed, err)
+	}
+	d.Due = time.Now().Add(wait)
+	return false, err
+}
