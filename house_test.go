@@ -105,7 +105,7 @@ func fileUses(t *testing.T) map[string]map[string]string {
 // a type, function or method.
 func TestDocumented(t *testing.T) {
 	for _, dir := range goList(t, "-f", `{{if ne .Name "main"}}{{.Dir}}{{end}}`, "./...") {
-		if strings.Contains(dir, "/internal/") {
+		if strings.Contains(dir, "/internal/") || strings.Contains(dir, "/examples/") { // nobody imports them
 			continue
 		}
 		pkg := parsePackage(t, dir)
