@@ -63,7 +63,7 @@ func main() {
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	fmt.Printf("retryhttp: %s, %q, %v\n", resp.Status, body, err)
-	fmt.Println("Next: docs/guide.md, or docs/http.md for clients of net/http.")
+	fmt.Println("Next: docs/tutorial.md, or docs/http.md for clients of net/http.")
 }
 
 // get returns the content of a page. The error of CheckStatus says whether a retry can help.
