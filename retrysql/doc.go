@@ -35,9 +35,9 @@
 //     PANIC. This is the rule for PostgreSQL, CockroachDB and other databases with the
 //     same protocol, through pgx and lib/pq;
 //   - an error packet from MySQL or MariaDB, through go-sql-driver/mysql, other than
-//     1105, 1180, those with a SQLSTATE in class 08 or 70, and numbers outside these
-//     servers' own ranges, which proxies and TiDB use; of those, 8022, 8028 and 9007,
-//     TiDB's conflicts and changed schemas, count as refused;
+//     1105, 1180, 1297, 3032, 3100, 3168, those with a SQLSTATE in class 08 or 70, and
+//     numbers outside these servers' own ranges, which proxies and TiDB use; of those,
+//     8022, 8027, 8028 and 9007, TiDB's conflicts and changed schemas, count as refused;
 //   - SQLITE_BUSY, SQLITE_LOCKED or SQLITE_CONSTRAINT, through modernc.org/sqlite,
 //     mattn/go-sqlite3 and ncruces/go-sqlite3.
 //

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/internal/errfacts"
@@ -93,6 +95,9 @@ func run[T any](a *attempt, begin func(context.Context) (T, error), fn func(cont
 		if readOnly(err) {
 			a.dropIdle()
 		}
+		if isUnsupported(err) {
+			return retry.Permanent(err)
+		}
 		return err
 	}
 	a.tx = tx
@@ -131,6 +136,36 @@ func run[T any](a *attempt, begin func(context.Context) (T, error), fn func(cont
 		return a.uncommitted(err)
 	}
 	return nil
+}
+
+// unsupported lists how drivers begin the text of an error about an isolation level, or
+// about read-only mode, that they do not know. They have no type for it.
+var unsupported = []string{
+	"sql: driver does not support ",      // database/sql, for drivers without options
+	"pq: isolation level not supported",  // lib/pq
+	"unsupported isolation: ",            // pgx's driver for database/sql
+	"mysql: unsupported isolation level", // go-sql-driver/mysql
+
+	// go-mssqldb
+	"isolation level is not supported or unknown",
+	"LevelWriteCommitted isolation level is not supported",
+	"LevelLinearizable isolation level is not supported",
+	"read-only transactions are not supported",
+}
+
+// isUnsupported reports whether begin failed because its options are not the driver's, so
+// that every attempt would.
+func isUnsupported(err error) bool {
+	for e := range errfacts.All(err) {
+		if !errfacts.IsPlain(e) {
+			continue
+		}
+		text := e.Error()
+		if slices.ContainsFunc(unsupported, func(start string) bool { return strings.HasPrefix(text, start) }) {
+			return true
+		}
+	}
+	return false
 }
 
 const (

@@ -12,6 +12,7 @@ type Reply struct {
 	unrepeatable bool  // the statement may have taken effect
 	Refused      bool  // a COMMIT that fails with it had no effect
 	ReadOnly     bool  // this server accepts no writes, but another one may
+	Leaves       bool  // this server is going away: its other connections will be lost, too
 }
 
 // ReplyOf returns what is known about err, ignoring wrapped errors, and reports whether
@@ -30,6 +31,8 @@ func ReplyOf(err error) (r Reply, ok bool) {
 		r = replyOf(mysqlError, number)
 		r.Refused = r.Refused || refusedByMySQL(number, field(v, "SQLState"))
 		return r, true
+	case sqlServerError:
+		return replyOf(sqlServerError, number(v, "Number")), true
 	case sqliteError:
 		code := sqliteCode(v)
 		return replyOf(sqliteError, code), code != 0
@@ -40,10 +43,10 @@ func ReplyOf(err error) (r Reply, ok bool) {
 // replyOfState returns what is known about a SQLSTATE.
 //
 // The source is "PostgreSQL Error Codes", appendix A of the PostgreSQL manual, which
-// also applies to CockroachDB. After a serialization failure or a deadlock, the whole
-// transaction must run again. Poolers report a lost server with classes 08, 58 and XX,
-// and CockroachDB reports with XXA00 that the transaction was committed but a schema
-// change failed.
+// also applies to CockroachDB, whose own codes are in pkg/sql/pgwire/pgcode/codes.go.
+// After a serialization failure or a deadlock, the whole transaction must run again.
+// Poolers report a lost server with classes 08, 58 and XX, and CockroachDB reports with
+// XXA00 that the transaction was committed but a schema change failed.
 func replyOfState(state string) Reply {
 	switch state {
 	case "40001", "40P01", // serialization_failure, deadlock_detected
@@ -56,10 +59,14 @@ func replyOfState(state string) Reply {
 		return Reply{class: Transient, Refused: true, ReadOnly: true}
 	case "57014": // query_canceled
 		return Reply{class: Canceled}
+	case "57P01", "57P02", "57P03": // admin_shutdown, crash_shutdown, cannot_connect_now
+		return Reply{class: Transient, Leaves: true}
 	case "57P04": // database_dropped
 		return Reply{class: Permanent}
+	case "58C00", "58C01": // of CockroachDB: RangeUnavailable, InternalConnectionFailure between its nodes
+		return Reply{class: Transient}
 	}
-	if strings.HasPrefix(state, "57P") || strings.HasPrefix(state, "580") { // shutdown, idle_session_timeout; system_error, io_error
+	if strings.HasPrefix(state, "57P") || strings.HasPrefix(state, "580") { // idle_session_timeout; system_error, io_error
 		return Reply{class: Transient}
 	}
 	switch state[:2] {
@@ -103,12 +110,19 @@ func endsConnection(v reflect.Value) bool {
 }
 
 // refusedByMySQL reports whether MySQL or MariaDB refused the COMMIT. The outcome is
-// unknown after a SQLSTATE of class 08 (connection) or 70 (killed), 1180 (error during
-// COMMIT, possibly in the second of two engines), 1105 (unknown error, which Vitess
-// uses for a lost server), and numbers outside the servers' own ranges, which proxies
-// send: ProxySQL uses 2013 for a lost server.
+// unknown after a SQLSTATE of class 08 (connection) or 70 (killed), the numbers below, and
+// numbers outside the servers' own ranges, which proxies send: ProxySQL uses 2013 for a
+// lost server.
 func refusedByMySQL(number int64, state reflect.Value) bool {
-	if number == 1105 || number == 1180 || state.Kind() != reflect.Array || state.Len() != 5 {
+	if state.Kind() != reflect.Array || state.Len() != 5 {
+		return false
+	}
+	switch number {
+	case 1105, // unknown error, which Vitess uses for a lost server
+		1180,       // error during COMMIT, possibly in the second of two engines
+		1297,       // temporary error of an engine, such as a lost node of an NDB cluster
+		3032, 3168, // the server leaves
+		3100: // group replication failed: the group may have got the transaction
 		return false
 	}
 	switch class := [2]uint64{state.Index(0).Uint(), state.Index(1).Uint()}; class {

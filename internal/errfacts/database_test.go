@@ -64,6 +64,16 @@ func TestReplies(t *testing.T) {
 		{"conflict of TiDB", mysqlReply(9007, "HY000"), Reply{class: Transient, Refused: true}},
 		{"region of TiDB", mysqlReply(9005, "HY000"), Reply{class: Transient}},
 		{"duplicate key", mysqlReply(1062, "23000"), Reply{class: Permanent, Refused: true}},
+		{"schema of TiDB out of date", mysqlReply(8027, "HY000"), Reply{class: Transient, Refused: true}},
+		{"offline mode", mysqlReply(3032, "HY000"), Reply{class: Transient, Leaves: true}},
+		{"not available", mysqlReply(3168, "HY000"), Reply{class: Transient, Leaves: true}},
+		{"shutdown of MySQL", mysqlReply(1053, "08S01"), Reply{class: Transient, Leaves: true}},
+		{"temporary error of NDB", mysqlReply(1297, "HY000"), Reply{class: Transient}},
+		{"group replication", mysqlReply(3100, "HY000"), Reply{class: Transient}},
+
+		{"range of CockroachDB", sqlState("58C00"), Reply{class: Transient}},
+		{"nodes of CockroachDB", sqlState("58C01"), Reply{class: Transient}},
+		{"shutdown", postgresError{"57P01", "FATAL", ""}, Reply{class: Transient, Leaves: true}},
 	} {
 		got, ok := ReplyOf(tt.err)
 		assert.True(t, ok, tt.name)

@@ -12,7 +12,7 @@ func replyOf(o origin, number int64) Reply {
 	case mysqlError:
 		return ofMySQL(number)
 	case sqlServerError:
-		return Reply{class: ofSQLServer(number)}
+		return ofSQLServer(number)
 	case sqliteError:
 		return ofSQLite(number)
 	case mongoError:
@@ -62,19 +62,23 @@ func ofRPC(code int64) Class {
 	return Permanent
 }
 
-// ofMySQL: MySQL, MariaDB, TiDB and ProxySQL. At COMMIT, refusedByMySQL decides about the
-// servers' own numbers.
+// ofMySQL: "Server Error Message Reference" of MySQL 9, "MariaDB Error Code Reference",
+// "Error Codes" of TiDB's documentation, and ProxySQL. At COMMIT, refusedByMySQL decides
+// about the servers' own numbers.
 func ofMySQL(number int64) Reply {
 	switch number {
 	case 1213, 1205, 3572, 3058, 3132, 1613, 1614, // deadlock; lock not granted in time, or not at once; the same of a lock by name, and of XA
 		1412, 1615, // the table was changed since the transaction began or the statement was prepared
 		1020, 3101, // conflict with another transaction: MariaDB's snapshots, group replication
-		1047,                   // Galera: the node is not ready
-		1053, 1927, 2006, 4031, // shutdown; connection killed, lost before the statement was sent, idle for too long
+		1047,       // Galera: the node is not ready
+		1297, 3100, // temporary error of an engine such as NDB; group replication failed in a hook
+		1927, 2006, 4031, // connection killed, lost before the statement was sent, idle for too long
 		1158, 1159, // the server did not receive the statement
 		9001, 9002, 9004, 9005: // ProxySQL: no server in time; TiDB: no region
 		return Reply{class: Transient}
-	case 8022, 8028, 9007: // TiDB: conflict, schema changed
+	case 1053, 3032, 3168: // shutdown, offline mode, server is not available
+		return Reply{class: Transient, Leaves: true}
+	case 8022, 8027, 8028, 9007: // TiDB: conflict, schema out of date or changed
 		return Reply{class: Transient, Refused: true}
 	case 1105: // unknown error
 		return Reply{}
@@ -93,20 +97,26 @@ func ofMySQL(number int64) Reply {
 }
 
 // ofSQLServer: "List of transient fault error codes" in the documentation of Azure SQL
-// Database, and SqlServerTransientExceptionDetector of Entity Framework Core 10.
-func ofSQLServer(number int64) Class {
+// Database, SqlServerTransientExceptionDetector of Entity Framework Core 10, and "Database
+// Engine events and errors" of SQL Server for what a replica says. Their numbers of the
+// transport, such as 64 and 10054, are those of .NET: go-mssqldb returns a net.Error, a
+// StreamError or a RetryableError instead.
+func ofSQLServer(number int64) Reply {
 	switch number {
+	case 3906, 976, 983: // the database is read-only, not accessible on this replica, neither primary nor secondary
+		return Reply{class: Transient, ReadOnly: true}
 	case 1203, 1205, 1221, 1222, 3935, 3960, 3966, // deadlock, lock not granted in time, snapshot conflict
 		41301, 41302, 41305, 41325, 41839, // conflicts of memory-optimized tables
 		601, 615, 617, 669, 921, 926, 997, 1807, 4060, 4221, 9515, 14355, 17197, 20041,
-		40143, 40197, 40540, 40613, 42108, 42109, 49977, 49983,
-		6005: // shutdown
-		return Transient
+		40143, 40197, 40540, 40613, 42108, 42109, 49977, 49983:
+		return Reply{class: Transient}
+	case 6005: // shutdown
+		return Reply{class: Transient, Leaves: true}
 	case 10922, 10928, 10929, 10936, 40501, 49918, 49919, 49920, // limits of Azure
 		1204, 8628, 8645, 8651: // out of locks, memory or time for compilation
-		return Throttled
+		return Reply{class: Throttled}
 	}
-	return Permanent
+	return Reply{class: Permanent}
 }
 
 // ofSQLite: sqlite.org/rescode.html.

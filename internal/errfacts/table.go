@@ -93,7 +93,7 @@ func rowOf(name string) (row typeRow, ok bool) {
 		"go-playground/validator.InvalidValidationError", "go-oidc/oidc.TokenExpiredError", "ent.NotFoundError",
 		"ent.ConstraintError", "ent.ValidationError", "ent.NotSingularError", "ent.NotLoadedError":
 		return typeRow{origin: localError}, true
-	case "go-mssqldb.RetryableError":
+	case "go-mssqldb.RetryableError", "go-mssqldb.StreamError": // the connection was lost before the request, or within the response
 		return typeRow{origin: badConnection}, true
 	case "neo4j/internal/errorutil.CommitFailedDeadError":
 		return typeRow{origin: lostCommit}, true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"io"
 	"net"
 	"path/filepath"
 	"strings"
@@ -91,6 +92,8 @@ func stateFaults(t *testing.T, exec func(statement string) error) []fault {
 		{code: "25P03", name: "idle_in_transaction_session_timeout", class: transient},
 		{code: "25P04", name: "transaction_timeout", class: transient},
 		{code: "57P05", name: "idle_session_timeout", class: transient},
+		{code: "58C00", name: "CockroachDB: range unavailable", class: transient},
+		{code: "58C01", name: "CockroachDB: connection between nodes failed", class: transient},
 	} {
 		faults = append(faults, fault{
 			name: state.code + " " + state.name, err: exec("fail " + state.code),
@@ -168,6 +171,11 @@ func mysqlFaults(*testing.T) []fault {
 		{number: 1064, name: "syntax error", class: permanent},
 		{number: 1317, name: "query interrupted", class: permanent},
 		{number: 1290, name: "read only", class: transient},
+		{number: 1297, name: "temporary error of an engine", class: transient},
+		{number: 3032, name: "offline mode", class: transient},
+		{number: 3100, name: "group replication failed", class: transient},
+		{number: 3168, name: "server not available", class: transient},
+		{number: 8027, name: "TiDB: schema out of date", class: transient},
 	} {
 		faults = append(faults, fault{
 			name: fmt.Sprint(number.number, " ", number.name), err: &mysql.MySQLError{Number: number.number},
@@ -178,7 +186,10 @@ func mysqlFaults(*testing.T) []fault {
 }
 
 func sqlServerFaults(*testing.T) []fault {
-	faults := []fault{{name: "`RetryableError`", err: mssql.RetryableError{}, class: transient}}
+	faults := []fault{
+		{name: "`RetryableError`", err: mssql.RetryableError{}, class: transient},
+		{name: "`StreamError`", err: mssql.StreamError{InnerError: io.ErrUnexpectedEOF}, class: transient},
+	}
 	for _, number := range []struct {
 		number int32
 		name   string
@@ -187,6 +198,7 @@ func sqlServerFaults(*testing.T) []fault {
 		{1205, "deadlock", transient}, {1222, "lock timeout", transient}, {3960, "snapshot conflict", transient},
 		{41302, "conflict of memory-optimized tables", transient}, {4060, "cannot open database", transient},
 		{40197, "error of the service", transient}, {40613, "database unavailable", transient},
+		{3906, "read-only database", transient}, {976, "database of a replica not accessible", transient}, {983, "replica changes its role", transient},
 		{40501, "service busy", throttled}, {10928, "resource limit", throttled}, {49918, "not enough resources", throttled},
 		{2627, "unique constraint", permanent}, {102, "syntax error", permanent}, {18456, "login failed", permanent},
 	} {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -210,6 +209,26 @@ func TestWriteInReadOnly(t *testing.T) {
 			assert.ErrorContains(t, err, "fn writes, but the transaction was begun as read-only: ")
 			assert.Equal(t, 1, attempts)
 			assertReturned(t, db)
+		})
+	}
+}
+
+// TestUnknownIsolation: a level that the driver does not know is not asked for again.
+func TestUnknownIsolation(t *testing.T) {
+	const unknown = sql.IsolationLevel(99)
+	for _, v := range variants[1:] { // of database/sql
+		t.Run(v.name, func(t *testing.T) {
+			db := v.connect(t, v.address(t), 1).(sqlDatabase)
+			attempts := 0
+			policy := retry.Policy{Backoff: retry.NoDelay{}}
+			policy.OnAttempt = func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
+				attempts++
+				return ctx, nil
+			}
+			err := retrysql.InTx(t.Context(), policy, db.db, &sql.TxOptions{Isolation: unknown}, func(context.Context, *sql.Tx) error { return nil })
+			assert.Error(t, err)
+			assert.Equal(t, 1, attempts, "%v", err)
+			assert.NotErrorIs(t, err, retry.ErrMaxAttempts)
 		})
 	}
 }
