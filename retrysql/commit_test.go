@@ -50,6 +50,7 @@ func TestOutcome(t *testing.T) {
 		{&fatalPq{"40001", "ERROR"}, true},
 		{errors.New("pq: could not complete operation in a failed transaction"), true},
 		{fatalPgx{"53100", "PANIK", "PANIC"}, false},
+		{&fatalPq{"25P03", "FATAL"}, true},
 		{&fatalPq{"25P04", "FATAL"}, false},
 		{sqlState("40003"), false},
 		{sqlState("08006"), false},

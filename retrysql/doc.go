@@ -32,7 +32,7 @@
 //
 //   - a SQLSTATE (returned by the error's method SQLState() string) other than 40003
 //     and those in classes 08, 57, 58 and XX, with a severity other than FATAL and
-//     PANIC. This is the rule for PostgreSQL, CockroachDB and other databases with the
+//     PANIC, or with 25P03, an idle transaction that the server has ended. This is the rule for PostgreSQL, CockroachDB and other databases with the
 //     same protocol, through pgx and lib/pq;
 //   - an error packet from MySQL or MariaDB, through go-sql-driver/mysql, other than
 //     1105, 1180, 1297, 3032, 3100, 3168, those with a SQLSTATE in class 08 or 70, and

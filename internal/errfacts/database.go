@@ -22,7 +22,7 @@ func ReplyOf(err error) (r Reply, ok bool) {
 	if e, ok := err.(sqlStater); ok {
 		state, _ := Guarded(e.SQLState)
 		r = replyOfSQLState(state, v)
-		r.Refused = r.Refused && !endsConnection(v)
+		r.Refused = r.Refused && !endsConnection(v) || state == idleInTransaction
 		return r, true
 	}
 	switch infoOf(err).origin {
@@ -40,6 +40,10 @@ func ReplyOf(err error) (r Reply, ok bool) {
 	return Reply{}, false
 }
 
+// idleInTransaction is idle_in_transaction_session_timeout. PostgreSQL sends it, and closes
+// the connection, while it waits for a statement: it has not seen a COMMIT that fails with it.
+const idleInTransaction = "25P03"
+
 // replyOfState returns what is known about a SQLSTATE.
 //
 // The source is "PostgreSQL Error Codes", appendix A of the PostgreSQL manual, which
@@ -50,7 +54,7 @@ func ReplyOf(err error) (r Reply, ok bool) {
 func replyOfState(state string) Reply {
 	switch state {
 	case "40001", "40P01", // serialization_failure, deadlock_detected
-		"25P03", "25P04", // idle_in_transaction_session_timeout, transaction_timeout
+		idleInTransaction, "25P04", // transaction_timeout
 		"55006", "55P03": // object_in_use, lock_not_available
 		return Reply{class: Transient, Refused: true}
 	case "40003", "08007": // statement_completion_unknown, transaction_resolution_unknown
@@ -99,8 +103,8 @@ func replyOfSQLState(state string, v reflect.Value) Reply {
 }
 
 // endsConnection reports whether the server closes the connection after this response,
-// according to the severity in a field of pgx's and lib/pq's errors. The server may have
-// failed after it wrote the commit record.
+// according to the severity in a field of pgx's and lib/pq's errors. Apart from
+// idleInTransaction, the server may have failed after it wrote the commit record.
 func endsConnection(v reflect.Value) bool {
 	severity := text(v, "SeverityUnlocalized")
 	if severity == "" {

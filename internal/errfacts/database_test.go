@@ -41,7 +41,8 @@ func TestReplies(t *testing.T) {
 	}{
 		{"serialization failure", sqlState("40001"), Reply{class: Transient, Refused: true}},
 		{"read-only server", sqlState("25006"), Reply{class: Transient, Refused: true, ReadOnly: true}},
-		{"idle transaction, connection closed", postgresError{"25P03", "FATAL", ""}, Reply{class: Transient}},
+		{"idle transaction, connection closed", postgresError{"25P03", "FATAL", ""}, Reply{class: Transient, Refused: true}},
+		{"transaction too long, connection closed", postgresError{"25P04", "FATAL", ""}, Reply{class: Transient}},
 		{"idle session", postgresError{"57P05", "FATAL", ""}, Reply{class: Transient}},
 		{"database dropped", sqlState("57P04"), Reply{class: Permanent}},
 		{"of pgbouncer", sqlState("08P01"), Reply{class: Transient}},

@@ -128,15 +128,27 @@ func TestLostWhileIdle(t *testing.T) {
 			require.NoError(t, db.exec(t.Context(), lasting))
 
 			attempts := 0
-			if v.server == postgres {
+			for _, place := range []string{"statement", "COMMIT"} {
+				if v.server != postgres || place == "COMMIT" && v.name == "lib/pq" { // lib/pq often misses the response
+					break
+				}
+				attempts = 0
 				require.NoError(t, db.inTx(t.Context(), quick, sql.LevelDefault, func(ctx context.Context, tx session) error {
-					if attempts++; attempts == 1 {
-						require.NoError(t, tx.exec(ctx, "SET LOCAL idle_in_transaction_session_timeout = 20"))
-						settleServer(t, v, direct)
+					attempts++
+					if place == "COMMIT" || attempts == 2 {
+						require.NoError(t, tx.exec(ctx, "INSERT INTO lost VALUES (1)"))
+					}
+					if attempts == 2 {
+						return nil
+					}
+					require.NoError(t, tx.exec(ctx, "SET LOCAL idle_in_transaction_session_timeout = 20"))
+					settleServer(t, v, direct)
+					if place == "COMMIT" {
+						return nil
 					}
 					return tx.exec(ctx, "INSERT INTO lost VALUES (1)")
-				}))
-				assert.Equal(t, 2, attempts, "25P03")
+				}), "25P03 of a %s", place)
+				assert.Equal(t, 2, attempts, "25P03 of a %s", place)
 			}
 			attempts = 0
 			for _, kind := range []string{"BIGINT", "INT", "BIGINT"} {
