@@ -9,12 +9,13 @@ import (
 
 // A Backoff computes how long to wait before the next attempt.
 //
-// Delay is a pure function, so any number of goroutines may share a Backoff. u is
-// uniform in [0, 1) and is the only source of randomness; for a given Attempt, 0 must
-// give the smallest delay and 1-ε the largest. A negative delay means that no retry
-// follows: the call gives up with [ErrMaxAttempts]. The rules of this package have no
-// negative delays of their own, and pass on those of a rule inside them. Delay must accept
-// any Number and Waited. Package retrytest tests implementations.
+// Delay is a pure function, so any number of goroutines may share a Backoff. It must accept
+// any Number and Waited. u is uniform in [0, 1) and is the only source of randomness. For a
+// given Attempt, u = 0 must give the smallest delay, and the largest u the largest one.
+//
+// A negative delay means that no retry follows, and the call gives up with [ErrMaxAttempts].
+// The rules of this package return a negative delay only if a rule inside them does. Package
+// retrytest tests implementations.
 //
 // A Backoff may also be a [Validator].
 type Backoff interface {

@@ -19,9 +19,10 @@ type Budget interface {
 	// ends before.
 	TryWithdraw(failed Attempt) bool
 
-	// Deposit reports that a call succeeded or made [Progress], if err is nil, or that it
-	// failed permanently with err. paid is the failed attempt before the call's last retry,
-	// with Number 0 if it made none. A call that gives up or panics makes no Deposit.
+	// Deposit is called when a call ends. A nil err means that the call succeeded, or made
+	// [Progress], after which it may go on. Any other err is a permanent failure. If the call
+	// made retries, paid is the failed attempt for which the last one was withdrawn;
+	// otherwise paid.Number is 0. A call that gives up or panics makes no Deposit.
 	Deposit(paid Attempt, err error)
 }
 
@@ -130,11 +131,12 @@ type Part struct {
 // Part returns the [Budget] for the calls of one kind, such as a route or a method, so that
 // one broken route does not stop the retries of the others.
 //
-// All parts use the tokens of b, by the same rules. A Part also owes each token that its
-// retries take, until its own calls have earned or returned as much. It owes at most half of
-// what the budget may hold at that time, but at least one token. What is above that is
-// forgiven, and a retry that would make it owe more is refused. A free retry is refused where
-// one that takes a token would be. A Part that is the only one of its budget has no such limit.
+// All parts use the tokens of b, by the same rules. In addition, a Part has a debt: each token
+// that its retries take adds to it, and each token that its calls earn or return reduces it.
+// A retry that would raise the debt above a limit is refused. The limit is half of what the
+// budget may hold at that time, and at least one token. When the limit falls below the debt,
+// the Part owes only as much as the limit. A free retry is refused where one that takes a
+// token would be. A Part that is the only one of its budget has no limit.
 //
 // There are 64 parts. Names share them by a hash, so there may be any number of names.
 func (b *SharedBudget) Part(name string) *Part {

@@ -8,8 +8,8 @@ import (
 )
 
 // A Classifier decides what an error means for retrying. It is called at most once for
-// each failed attempt, with a non-nil error; a zero Verdict means no opinion. It must be
-// safe for concurrent use.
+// each failed attempt. err is not nil. A zero Verdict means that the Classifier does not know
+// the error, which is then retried. It must be safe for concurrent use.
 type Classifier interface {
 	Classify(err error) Verdict
 }
@@ -164,20 +164,20 @@ func isAnswer(err error) bool {
 //
 // docs/errors.md lists the errors of each library.
 //
-//   - The methods are RetryableError() bool, Retryable() bool, IsRetryable() bool,
-//     NonRetriable(), NonRetryable() bool and CanceledError() bool; and, if they return
-//     true, SafeToRetry() bool and MongoDB's labels.
-//   - A status is that of HTTPStatusCode() int, HTTPCode() int or StatusCode() int, of a
-//     field StatusCode or HTTPStatusCode, or of a field of type *http.Response. A code is
-//     that of ErrorCode() string, SQLState() string or of a field.
+//   - These methods say whether a retry helps: RetryableError() bool, Retryable() bool,
+//     IsRetryable() bool, NonRetriable(), NonRetryable() bool and CanceledError() bool.
+//     SafeToRetry() bool and MongoDB's labels count only if they return true.
+//   - A status comes from a method HTTPStatusCode() int, HTTPCode() int or StatusCode() int,
+//     from a field StatusCode or HTTPStatusCode, or from a field of type *http.Response.
+//   - A code comes from a method ErrorCode() string or SQLState() string, or from a field.
 //   - Timeout() bool and ConnectionError() bool report timeouts and lost connections.
 //     Temporary() bool counts only if it returns true, and only if no rule knows more.
 //   - A conflict is transient for [Do], whose operation reads the object again.
 //   - If the status is below 400, the error was reported after the response began, and its
 //     own code or type decides.
 //   - Methods that belong to a pointer are called even if a program returns the value.
-//   - At most 256 of the errors that an error wraps are visited, in the order of errors.As;
-//     the rest does not count. Methods that panic are ignored.
+//   - Of the errors that an error wraps, the first 256 count, in the order of errors.As.
+//     Methods that panic are ignored.
 type DefaultClassifier struct{}
 
 // Classify implements [Classifier]. It ignores markers; [Policy.Classify] does not.
@@ -186,9 +186,9 @@ func (DefaultClassifier) Classify(err error) Verdict {
 	return Verdict{Class: Class(c), Unrepeatable: unrepeatable}
 }
 
-// PermanentIf returns a Classifier for which the listed errors are permanent, by errors.Is.
-// All other errors have the verdict of [DefaultClassifier], and an unrepeatable error stays
-// so. The list must have no nil error, and at least one.
+// PermanentIf returns a Classifier for which an error is permanent if errors.Is finds one of
+// errs in it. All other errors have the verdict of [DefaultClassifier]. An unrepeatable error
+// stays unrepeatable. errs must have at least one error, and none that is nil.
 //
 //	retry.PermanentIf(sql.ErrNoRows, ErrGone)
 func PermanentIf(errs ...error) Classifier { return permanentIf(slices.Clone(errs)) }

@@ -42,24 +42,29 @@ var ErrNoReturn = errors.New("operation did not return")
 // Error is the error that [Do] returns when it gives up. With errors.Is and errors.As,
 // it matches both the last failure and the reason.
 type Error struct {
-	// Err is the last failure; nil if the operation never ran. If the context ended during
-	// the last attempt, Err also matches the failure before, and its text has both.
+	// Err is the last failure. It is nil if the operation never ran. If the context ended
+	// during the last attempt, Err also matches the failure of the attempt before, and its
+	// text contains both failures.
 	Err error
 
-	// Reason is [ErrMaxAttempts] or another of the errors declared with it; the error
-	// of the Limiter or Clock; an error that matches context.DeadlineExceeded if the next
-	// wait would have ended at or after the context's deadline; or, once the context is
-	// done, an error that matches the context's error and cause.
+	// Reason is why Do gave up. It is one of these:
+	//
+	//   - [ErrMaxAttempts] or another of the errors declared with it
+	//   - the error of the Limiter or the Clock
+	//   - an error that matches context.DeadlineExceeded, if the next wait would have ended
+	//     at or after the context's deadline
+	//   - an error that matches the context's error and its cause, if the context is done
 	Reason error
 
 	// Attempts is the number of attempts made.
 	Attempts int
 
-	// SinceFailure is the time from the first failure, if a retry followed it, to the end of
-	// the call.
+	// SinceFailure is the time from the first failure to the end of the call. It is 0 if
+	// there was no retry.
 	SinceFailure time.Duration
 
-	// Next is the wait that was not started; 0 if none was due.
+	// Next is the wait that Do would have needed for another attempt. It is 0 if no wait was
+	// due.
 	Next time.Duration
 
 	deadline time.Time // of the context of the call, if it is the Reason

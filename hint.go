@@ -6,14 +6,21 @@ import (
 	"github.com/gobackoff/retry/internal/dur"
 )
 
-// A HintRule combines the delay of a [Backoff] with a hint. The first of these counts:
-// [After], the Classifier's verdict, and the error chain with a method RetryAfter()
-// time.Duration or an error of a known library. Of two in one chain, the outer one counts.
-// Only After makes a permanent error retryable. Wait is called only if hint is above 0; it
-// returns the wait, or false to give up at once.
+// A HintRule combines the delay of a [Backoff] with a hint, which is the wait that a server
+// asks for. Wait is called only if there is a hint, so hint is above 0. It returns the wait,
+// or false to give up at once.
 //
-// This package's rules bound hints: servers have requested waits of 55 years, by sending
-// a date instead of a number of seconds.
+// If an error has several hints, the first of these counts:
+//
+//   - that of the marker [After],
+//   - that of the Classifier's [Verdict],
+//   - that of the outermost error in the chain that has a method RetryAfter() time.Duration
+//     or is an error of a known library.
+//
+// A hint does not make a permanent error retryable, except that of After.
+//
+// The rules of this package limit hints: servers that send a date instead of a number of
+// seconds have asked for waits of 55 years.
 type HintRule interface {
 	Wait(delay, hint time.Duration) (wait time.Duration, ok bool)
 }
@@ -22,9 +29,9 @@ const defaultMaxHint = time.Hour
 
 // HintAtLeast waits for the longer of the delay and the hint. It is the default.
 //
-// [Do] and [Policy.Next] add a random part of up to a tenth to a wait that is a hint, so
-// that clients to which a server gave the same hint do not return together. They add less
-// if the time of the call would not suffice. The method Wait adds nothing.
+// If the wait is a hint, [Do] and [Policy.Next] make it up to a tenth longer, at random, so
+// that clients that were given the same hint do not return together. They add less if the
+// call would otherwise run out of time. The method Wait adds nothing.
 type HintAtLeast struct {
 	Max   time.Duration // a longer hint counts as Max; 0 or less: an hour
 	Exact bool          // do not add to the hint

@@ -10,15 +10,17 @@ import (
 // nil.
 type Hooks struct {
 	// OnAttempt is called before each attempt. a.Number and a.Waited are those of the attempt
-	// that begins; a.Err and a.Verdict are those of the failure before it, if any. The
-	// operation receives the returned context, or ctx if that is nil. The returned
-	// function, unless nil, is called exactly once after the attempt, with the
-	// attempt's Err and Verdict. Err is ErrNoReturn if the operation panicked or called
-	// Goexit, and the context's error if the hook ended ctx, so that none begins.
+	// that begins. a.Err and a.Verdict are those of the failure before it, if there was one.
+	//
+	// OnAttempt returns the context for the operation; nil means ctx. It also returns a
+	// function, or nil, that is called exactly once after the attempt, with the attempt's
+	// Err and Verdict. If the operation panicked or called runtime.Goexit, Err is
+	// [ErrNoReturn]. If the hook ended ctx, the attempt does not begin, and Err is the
+	// context's error.
 	OnAttempt func(ctx context.Context, a Attempt) (context.Context, func(Attempt))
 
-	// OnRetry is called just before the wait for a retry, which may be 0. No retry
-	// follows if the context ends or the Limiter fails.
+	// OnRetry is called just before the wait for a retry. The wait may be 0. If the context
+	// ends or the Limiter fails, no retry follows.
 	OnRetry func(ctx context.Context, failed Attempt, wait time.Duration)
 
 	// OnGiveUp is called once when a call ends without success, unless it was refused.
@@ -29,10 +31,10 @@ type Hooks struct {
 
 // AttemptFrom returns the attempt in which the operation of [Do] runs, given the
 // operation's context or one derived from it. Number and Waited are those of this attempt.
-// Err and Verdict are those of the failure before it, so Err is nil in the first attempt;
-// after [Progress], counting has restarted, and Err is the error that was marked.
+// Err and Verdict are those of the failure before it, so Err is nil in the first attempt.
+// After [Progress], the attempt has number 1 again, and Err is the error that was marked.
 //
-// It reports false, and a zero Attempt, unless the policy of the call, or of one around it,
+// ok is false, and a is zero, if neither the policy of this call nor that of a call around it
 // has the hooks of [AttemptInContext].
 func AttemptFrom(ctx context.Context) (a Attempt, ok bool) {
 	found, ok := ctx.Value(attemptKey{}).(*Attempt)

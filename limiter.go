@@ -5,10 +5,12 @@ import "context"
 // A Limiter delays attempts, including the first, to bound their rate. A *rate.Limiter of
 // golang.org/x/time/rate implements it. Use one for each resource.
 //
-// Wait returns nil when an attempt may start. Any error ends the call. If the policy has a
-// MaxElapsed, ctx ends with it at the latest, so Wait must return when ctx is done. With a
-// Clock that is not the system's, the deadline of ctx is in the time of that Clock, and ctx is
-// not done by itself when MaxElapsed is over: a Limiter with the same Clock compares the two.
+// Wait returns nil when an attempt may start. Any error ends the call. Wait must return when
+// ctx is done. If the policy has a MaxElapsed, ctx ends with it at the latest.
+//
+// With a [Clock] that is not the system's, the deadline of ctx is a time of that Clock, and ctx
+// is not done by itself when it is reached. A Limiter that has the same Clock compares the
+// deadline with it.
 //
 // A Limiter that learns also implements [Observer].
 type Limiter interface {

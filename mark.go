@@ -9,9 +9,11 @@ import (
 )
 
 // Permanent marks err so that neither this call of [Do] nor an outer one retries it.
-// Markers override every [Classifier]. They change neither the text of an error nor
-// what errors.Is and errors.As find, and work inside other errors; the outermost
-// decides, in the order of errors.As. A nil err stays nil.
+//
+// A marker overrides every [Classifier]. It changes neither the text of the error nor what
+// errors.Is and errors.As find. It also works if the marked error is wrapped in another one.
+// If there are several markers, the outermost decides, in the order of errors.As. A nil err
+// stays nil.
 func Permanent(err error) error { return marked(err, Verdict{Class: ClassPermanent}, false) }
 
 // Transient marks err so that it is retried, even if it is unrepeatable or the give-up
@@ -21,23 +23,24 @@ func Transient(err error) error { return marked(err, Verdict{Class: ClassTransie
 // Throttled marks err so that it is retried as throttling. See [Permanent].
 func Throttled(err error) error { return marked(err, Verdict{Class: ClassThrottled}, false) }
 
-// After marks err so that it is retried with the hint d: see [HintRule]. A permanent
-// class, such as that of a 404, becomes transient, but an unrepeatable err stays so. A d
-// of 0 or less means no hint. See [Permanent].
+// After marks err so that it is retried after about d: d is its hint, which the policy's
+// [HintRule] combines with the delay. A permanent err, such as a 404, becomes transient. An
+// unrepeatable err stays unrepeatable. A d of 0 or less means no hint. See [Permanent].
 func After(err error, d time.Duration) error {
 	return marked(err, Verdict{Hint: max(0, d)}, true)
 }
 
-// Unrepeatable marks err so that it is not retried even if its class is retryable: the
-// operation, such as a commit whose connection was lost, may have taken effect, and
-// repeating it could apply it twice. [Do] gives up with [ErrUnrepeatable]; limiters
-// and hooks still receive the class and hint. See [Permanent].
+// Unrepeatable marks err so that it is not retried, whatever its class. Use it if the
+// operation may have taken effect, such as a commit whose connection was lost: a retry could
+// apply it twice. [Do] gives up with [ErrUnrepeatable]. Limiters and hooks still receive the
+// class and the hint. See [Permanent].
 func Unrepeatable(err error) error { return marked(err, Verdict{Unrepeatable: true}, false) }
 
 // Progress marks err as the end of a run that did useful work, such as a connection
-// that lived for hours. It counts as the first failure of a call: attempt numbers,
-// delays and MaxElapsed restart, and the Budget receives the deposit for a success.
-// Error.Attempts remains the total. The class and hint are kept. See [Permanent].
+// that lived for hours. A retry after it begins anew: err counts as the failure of attempt 1,
+// delays and MaxElapsed start again, and the Budget receives the deposit for a success.
+// Error.Attempts still counts all attempts. The class and the hint of err are kept. A nil err
+// stays nil, so it means success and ends the call. See [Permanent].
 func Progress(err error) error { return marked(err, Verdict{Progress: true}, false) }
 
 // A mark is a wrapper that sets the non-zero fields of its Verdict.

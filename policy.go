@@ -31,17 +31,20 @@ type Policy struct {
 	// after throttling, and a cap of 20 s, as in the AWS SDKs since November 2026.
 	Backoff Backoff
 
-	// MaxAttempts bounds the number of attempts, including the first. 1 means no retry;
-	// [Unlimited] means no bound. 0 means one more than the number of delays if Backoff is
-	// a [Schedule] or has one inside (the longest, if there are several), no bound if there
-	// is a MaxElapsed, and otherwise 3.
+	// MaxAttempts bounds the number of attempts, including the first. [NoRetry] (1) means
+	// one attempt, and [Unlimited] means no bound. 0 means the default. If Backoff is a
+	// [Schedule] or contains one, that is one attempt more than the schedule has delays; of
+	// several schedules, the longest counts. Otherwise it is no bound if there is a
+	// MaxElapsed, and 3 if there is none.
 	MaxAttempts int
 
-	// MaxElapsed limits the time since the start of the call: if the next wait would
-	// end later, the call gives up. It does not interrupt attempts; AttemptTimeout and
-	// the context do. 0 means no limit. If MaxAttempts is 0, a call may make any number of
-	// attempts in that time: about 14 in a minute with the default Backoff, if they fail at
-	// once. The third attempt is then the last if the delays before and after it are 0.
+	// MaxElapsed limits the time since the start of the call: if the next wait would end
+	// later, the call gives up at once. 0 means no limit. MaxElapsed does not interrupt an
+	// attempt; AttemptTimeout and the context do.
+	//
+	// If MaxAttempts is 0, a call may make any number of attempts in that time. With the
+	// default Backoff, these are about 14 in a minute if the attempts fail at once. If the
+	// Backoff does not wait, the third attempt is the last.
 	MaxElapsed time.Duration
 
 	// AttemptTimeout limits each attempt through the operation's context. The error of

@@ -15,20 +15,20 @@ import (
 // returns nil if and only if op returned nil. A permanent error is returned unchanged;
 // otherwise Do returns an [*Error].
 //
-// The call ends when ctx does, even during a wait. If ctx is done when op fails, Do
-// returns an [*Error], unless a marker, or the error's own status or code, makes the
-// failure permanent. Do begins no attempt once ctx is done. If a wait would end at
-// or after ctx's deadline, Do gives up at once with an error that matches
-// [context.DeadlineExceeded].
+// The call ends when ctx does, even during a wait. Do begins no attempt once ctx is done. If
+// a wait would end at or after the deadline of ctx, Do gives up at once with an error that
+// matches [context.DeadlineExceeded]. If ctx is done when op fails, Do returns an [*Error],
+// unless the failure is permanent because of a marker or of the error's own status or code.
 //
 // If ctx or op is nil, or a number of the policy is negative, Do returns an error that
 // matches [ErrInvalid] without calling op. Panics in op pass through. If a function of the
-// policy panics after op has failed, the panic value becomes an error that also matches
-// that failure.
+// policy panics after op has failed, Do returns an error that has the panic value in its text
+// and matches the failure of op.
 //
-// If op itself calls Do and that inner call gives up, the outer call returns its error and
-// does not retry it, unless it is marked with [Transient] or was caused only by the outer
-// call's AttemptTimeout. See [Verdict].GaveUp.
+// If op itself calls Do and that inner call gives up, the outer call does not retry, and
+// returns the error of the inner call. There are two exceptions: the error is marked with
+// [Transient], or the inner call gave up only because the outer call's AttemptTimeout ended.
+// See [Verdict].GaveUp.
 func Do(ctx context.Context, p Policy, op func(context.Context) error) error {
 	if p.mustRefuse(ctx, op != nil) {
 		return p.refusal(ctx, op != nil)

@@ -40,8 +40,8 @@ type TokenBudget struct {
 	Costs    TokenCosts // all zero: 14, or 5 after throttling
 	Success  float64    // tokens returned by a success without a retry; 0: 1; below 0: none
 
-	// NoRefund makes a success after retries return only Success tokens. Otherwise such
-	// a success returns the cost of the last retry if that is more.
+	// NoRefund changes what a success after retries returns. By default, it returns the cost
+	// of the last retry, or Success if that is more. With NoRefund, it returns Success.
 	NoRefund bool
 
 	// SuccessOnly makes a permanent failure return nothing, as in the AWS SDKs.

@@ -5,16 +5,18 @@ import (
 	"time"
 )
 
-// Do calls op, and if it takes too long a second time at the same time, and returns the
-// result that comes first. A failure counts only if it is permanent, or if all copies
-// fail; then Do returns that of the first. Calls with the same key, such as the name of a
-// server, are compared with each other. If h is nil, there are no copies.
+// Do calls op. If op takes too long, Do starts a copy, which is a second call of op at the same
+// time. It returns the result that comes first.
 //
-// op must be safe to call concurrently and to execute more than once. The contexts of all
-// calls of op end before Do returns. The first call runs in the caller's goroutine, so op
-// must return soon after its context has ended; later calls may still be running when Do
-// returns. A panic in the first call of op passes through; one in a copy is a [*PanicError],
-// or an [Event] if the call has ended.
+// A permanent failure ends the call. Another failure counts only if all calls of op fail; Do
+// then returns the failure of the first. How long is too long follows from earlier calls with
+// the same key, such as the name of a server. If h is nil, there are no copies.
+//
+// op must be safe to call concurrently and to execute more than once. The contexts of all calls
+// of op end before Do returns. The first call runs in the caller's goroutine, and
+// Do returns after it, so op must return soon after its context has ended. Copies may still be
+// running when Do returns. A panic in the first call of op passes through. A panic in a copy
+// becomes a [*PanicError], or an [Event] if the call has ended.
 func Do[T any](ctx context.Context, h *Hedge, key string, op func(context.Context) (T, error)) (T, error) {
 	v, done, err := Open(ctx, h, key, func(ctx context.Context, _ int) (T, error) { return op(ctx) }, nil)
 	done()
@@ -22,9 +24,11 @@ func Do[T any](ctx context.Context, h *Hedge, key string, op func(context.Contex
 }
 
 // Open is [Do] for a result that is still being used when Open returns, such as a response
-// whose body is read later. The context in which it was created lives until done is called;
-// done is never nil. release, unless nil, receives each result that is not returned, those
-// beside an error included, in any goroutine. copy is 0 for the first call of op.
+// whose body is read later. The context in which the result was created lives until done is
+// called. done is never nil.
+//
+// Unless it is nil, release receives each result that Open does not return, in any goroutine,
+// even a result that op returned with an error. copy is 0 for the first call of op.
 func Open[T any](ctx context.Context, h *Hedge, key string, op func(ctx context.Context, copy int) (T, error), release func(T)) (v T, done context.CancelFunc, err error) {
 	if h == nil {
 		v, err = op(ctx, 0)

@@ -14,10 +14,11 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// Hooks returns hooks that log each retry as a warning just before its wait, and each
-// call that gives up as an error, or for debugging if nothing was retried because the first
-// failure was permanent, or if the caller canceled the call. The logger receives the call's context. A nil logger
-// means the [slog.Default] in effect when each line is logged.
+// Hooks returns hooks that log each retry as a warning, just before its wait, and each call
+// that gives up as an error. Two kinds of calls are logged at the level Debug instead: those that
+// the caller canceled, and those that ended with their first attempt because its failure was
+// permanent. The logger receives the call's context. A nil logger means the [slog.Default] in
+// effect when each line is logged.
 func Hooks(logger *slog.Logger) retry.Hooks {
 	log := func(ctx context.Context, level slog.Level, message string, attrs ...slog.Attr) {
 		l := logger
