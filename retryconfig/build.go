@@ -31,11 +31,20 @@ func (b *builder) build(text string, n node, start retry.Policy) (retry.Policy, 
 func (b *builder) policy(n node, start retry.Policy) retry.Policy {
 	p, rule, others := start, ruleLike(start.Backoff), policyKeys
 	settings := b.unique(n.settings)
-	if preset, ok := presetNamed(n.name); ok && n.of == nil {
+	preset, isPreset := presetNamed(n.name)
+	switch {
+	case isPreset && n.of == nil:
 		p, settings = b.preset(preset, settings, start)
 		rule, others = reflect.Value{}, slices.Concat([]string{"service"}, policyKeys)
-	} else if n.name != "" {
-		if rule = b.rule(n, presetNames()); !rule.IsValid() { // whatever keys it may have
+	case isNone(n.name) && n.of == nil:
+		p.Backoff, p.MaxAttempts = nil, retry.NoRetry
+		rule = ruleLike(nil)
+	case n.name != "":
+		if p.Backoff == nil && p.MaxAttempts == retry.NoRetry { // none, which the name replaces
+			p.MaxAttempts = 0
+		}
+		rule = b.rule(n, presetNames())
+		if !rule.IsValid() { // whatever keys it may have
 			settings = slices.DeleteFunc(settings, func(s setting) bool { return !slices.Contains(policyKeys, s.key) })
 		}
 	}
@@ -47,6 +56,10 @@ func (b *builder) policy(n node, start retry.Policy) retry.Policy {
 		if !b.own(&p, s) {
 			b.unknownKey(s, known, n.name == "" && len(keysOf(rule)) == 0)
 		}
+	}
+	if isNone(n.name) && p.MaxAttempts != retry.NoRetry && b.faults == nil {
+		b.add("%s means one attempt, not %s; more attempts without a wait are %q",
+			n.name, attemptsText(p.MaxAttempts), "no-delay attempts="+attemptsText(p.MaxAttempts))
 	}
 	if rule.IsValid() {
 		p.Backoff, _ = rule.Interface().(retry.Backoff)
@@ -114,6 +127,10 @@ func (b *builder) rule(n node, others []string) reflect.Value {
 	i := slices.Index(namesIn(rules), n.name)
 	if i < 0 {
 		names := append(namesIn(rules), others...)
+		if isNone(n.name) {
+			b.add("%s is no rule for waits; a rule without a wait is no-delay", n.name)
+			return reflect.Value{}
+		}
 		b.add("%s", unknown("name", n.name, names))
 		if i = slices.Index(namesIn(rules), closest(n.name, names)); i < 0 {
 			return reflect.Value{}
@@ -213,6 +230,9 @@ func (b *builder) value(s setting) node {
 func part[R any](b *builder, s setting, table []named[R]) (made R) {
 	n := b.value(s)
 	names := namesIn(table)
+	if isNone(n.name) {
+		n.name = none
+	}
 	i := slices.Index(names, n.name)
 	if i < 0 {
 		b.add("%s", unknown(s.key, n.name, names))
@@ -239,7 +259,7 @@ func (b *builder) limiter(s setting) retry.Limiter {
 			return kind.make()
 		}
 	}
-	if n.name != none {
+	if !isNone(n.name) {
 		b.add("%s", unknown(s.key, n.name, names))
 	}
 	return nil
@@ -284,6 +304,10 @@ func (b *builder) attempts(s setting) int {
 		return retry.Unlimited
 	}
 	n, err := strconv.Atoi(text)
+	if isNone(text) || text == "0" {
+		b.add("%s: one attempt is the least; write attempts=1 for no retry", s)
+		return retry.NoRetry
+	}
 	if err != nil || n < 1 {
 		b.add("%s is not a whole number of at least 1, nor %q", s, unlimited)
 	}
@@ -292,7 +316,7 @@ func (b *builder) attempts(s setting) int {
 
 // limit reads a duration, or none for 0.
 func (b *builder) limit(s setting) time.Duration {
-	if s.value.name == none && !s.value.isPart {
+	if isNone(s.value.name) && !s.value.isPart {
 		return 0
 	}
 	before := len(b.faults)

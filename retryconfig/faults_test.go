@@ -17,7 +17,7 @@ import (
 func TestSeveralMistakes(t *testing.T) {
 	for input, want := range map[string][]string{
 		`"full bse=50 attempts=0 budget=shard elapsed=60"`: {
-			`unknown key "bse"; did you mean "base"?`, `attempts=0 is not`, `unknown budget "shard"; did you mean "shared"?`, `elapsed=60 needs a unit`,
+			`unknown key "bse"; did you mean "base"?`, `attempts=0: one attempt is the least`, `unknown budget "shard"; did you mean "shared"?`, `elapsed=60 needs a unit`,
 		},
 		`"ful base=1s atempts=3"`:  {`unknown name "ful"; did you mean "full"?`, `unknown key "atempts"`},
 		`"xyz base=1s attempts=x"`: {`unknown name "xyz"`, `attempts=x is not`},

@@ -162,7 +162,7 @@ func FuzzMapping(f *testing.F) {
 	for _, text := range []string{
 		`{"rule": "full", "base": "1s", "attempts": 7}`, `{"preset": "house", "service": "kitchen", "elapsed": "1m"}`,
 		`{"backoff": {"rule": "capped(full base=1s)", "cap": "5s"}, "budget": {"rule": "token", "cost": 10, "success": 0.5}}`,
-		`{"rule": "schedule", "delays": ["1s", "2s"], "hint": "window(width=1s)", "limiter": "porter"}`, `"none attempts=2"`, `{"hint": ""}`,
+		`{"rule": "schedule", "delays": ["1s", "2s"], "hint": "window(width=1s)", "limiter": "porter"}`, `"no-delay attempts=2"`, `{"hint": ""}`,
 	} {
 		f.Add([]byte(text))
 	}

@@ -2,6 +2,7 @@ package retryconfig
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/gobackoff/retry"
@@ -14,7 +15,7 @@ type named[R any] struct {
 
 var rules = []named[retry.Backoff]{
 	{"standard", nil},
-	{none, retry.NoDelay{}},
+	{"no-delay", retry.NoDelay{}},
 	{"constant", retry.Constant(0)},
 	{"exponential", retry.Exponential{}},
 	{"linear", retry.Linear{}},
@@ -48,8 +49,12 @@ var policyKeys = []string{"attempts", "elapsed", "timeout", "hint", "budget", "l
 
 const (
 	unlimited = "unlimited" // MaxAttempts
-	none      = "none"      // no delay, NoBudget, no limiter, no limit of time
+	none      = "none"      // one attempt, NoBudget, no limiter, no limit of time
 )
+
+// isNone reports whether a word says that something is off. YAML and TOML make texts or
+// booleans of some of these words.
+func isNone(word string) bool { return slices.Contains([]string{none, "off", "false", "never"}, word) }
 
 // zeroIsDefault are the keys of fields whose zero value means a default. A text that says
 // 0 is refused, because it means 0.

@@ -34,7 +34,7 @@ func TestDocumentedNames(t *testing.T) {
 		text := words[0]
 		if before, after, inner := strings.Cut(line, "("); inner { // with rules in parentheses
 			rules, _, _ := strings.Cut(after, ")")
-			text = strings.TrimSpace(strings.TrimPrefix(before, "//")) + "(" + strings.Repeat("none|", strings.Count(rules, "|")) + "none)"
+			text = strings.TrimSpace(strings.TrimPrefix(before, "//")) + "(" + strings.Repeat("no-delay|", strings.Count(rules, "|")) + "no-delay)"
 		}
 		var keys []string
 		for _, key := range regexp.MustCompile(`\b([a-z]+)=`).FindAllStringSubmatch(line, -1) {

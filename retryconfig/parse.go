@@ -9,7 +9,7 @@ import (
 
 // The text form of a policy:
 //
-//	policy = [ preset | rule ] { key "=" value }
+//	policy = [ "none" | preset | rule ] { key "=" value }
 //	rule   = name [ "(" rule { "|" rule } ")" ] { key "=" value }
 //	value  = word [ "(" { key "=" value } ")" ]
 //
@@ -23,11 +23,12 @@ import (
 //	aws-standard-2.1 service=dynamodb attempts=6
 //	spread(exponential base=1s cap=1m) fraction=0.1 attempts=unlimited hint=or-give-up(max=10m)
 //
-// The text starts with the name of a rule or a preset of package awspreset. Keys and values follow in any order, separated by spaces,
-// commas or semicolons. Durations need units. The rules are
+// The text starts with the name of a rule, or of a preset of package awspreset, or with none,
+// which means one attempt, as off, never and false do. Keys and values follow in any order,
+// separated by spaces, commas or semicolons. Durations need units. The rules are
 //
 //	standard                          what a nil Backoff means
-//	none                              NoDelay
+//	no-delay                          NoDelay
 //	constant delay=
 //	exponential base= cap= factor=
 //	linear base= step= cap=

@@ -24,7 +24,7 @@ func TestTextSeparators(t *testing.T) {
 
 func TestTextDepth(t *testing.T) {
 	deep := func(n int) string {
-		return strings.Repeat("capped(", n) + "none" + strings.Repeat(") cap=1s", n)
+		return strings.Repeat("capped(", n) + "no-delay" + strings.Repeat(") cap=1s", n)
 	}
 	for text, ok := range map[string]bool{
 		deep(15): true,
@@ -42,7 +42,7 @@ func TestTextDepth(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	tests := []struct{ text, want string }{
-		{"ful base=1s", `unknown name "ful"; did you mean "full"? Valid: standard, none, constant,`},
+		{"ful base=1s", `unknown name "ful"; did you mean "full"? Valid: standard, no-delay, constant,`},
 		{"hose", `did you mean "house"?`},
 		{"full base=1s limiter=x", `unknown limiter "x"`},
 		{"full base=50", `base=50 needs a unit, as in 50ms or 50s`},
@@ -64,7 +64,10 @@ func TestParseErrors(t *testing.T) {
 		{"full base=", `"base=" is not of the form key=value`},
 		{"full =50ms", `"=50ms" is not of the form key=value`},
 		{"full base=1s factor=two", `factor=two is not a number`},
-		{"full base=1s attempts=0", `attempts=0 is not a whole number of at least 1, nor "unlimited"`},
+		{"full base=1s attempts=0", `attempts=0: one attempt is the least; write attempts=1 for no retry`},
+		{"none attempts=3", `none means one attempt, not 3; more attempts without a wait are "no-delay attempts=3"`},
+		{"off attempts=unlimited", `off means one attempt, not unlimited;`},
+		{"when-throttled(full | none)", `none is no rule for waits; a rule without a wait is no-delay`},
 		{"full base=1s attempts=2.5", `attempts=2.5 is not a whole number`},
 		{"full base=1s attempts=-1", `attempts=-1 is not a whole number`},
 		{"full base=1s elapsed=60", `elapsed=60 needs a unit`},
@@ -77,17 +80,17 @@ func TestParseErrors(t *testing.T) {
 		{"schedule", `Schedule: has no delays`},
 		{"capped", `capped has rules in parentheses: 0, instead of 1`},
 		{"capped(full base=1s", `")" is missing after "capped("`},
-		{"capped()", `a rule is missing before ); valid: standard, none, constant, exponential, linear, fibonacci, schedule, full, equal, decorrelated, jittered, spread, capped, when-throttled`},
-		{"capped(full base=1s | none)", `capped has rules in parentheses: 2, instead of 1`},
-		{"none(full base=1s)", `none has rules in parentheses: 1, instead of 0`},
+		{"capped()", `a rule is missing before ); valid: standard, no-delay, constant, exponential, linear, fibonacci, schedule, full, equal, decorrelated, jittered, spread, capped, when-throttled`},
+		{"capped(full base=1s | no-delay)", `capped has rules in parentheses: 2, instead of 1`},
+		{"no-delay(full base=1s)", `no-delay has rules in parentheses: 1, instead of 0`},
 		{"house(full base=1s)", `unknown name "house"`},
-		{"capped(house)", `unknown name "house"; valid: standard, none,`},
+		{"capped(house)", `unknown name "house"; valid: standard, no-delay,`},
 		{"capped(full base=1s attempts=3)", `unknown key "attempts"; valid: base, cap, factor`},
-		{"when-throttled(none)", `when-throttled has rules in parentheses: 1, instead of 2`},
-		{"none delay=1s", `unknown key "delay"; valid: attempts`},
-		{"capped(none delay=1s)", `unknown key "delay"; valid: none`},
+		{"when-throttled(no-delay)", `when-throttled has rules in parentheses: 1, instead of 2`},
+		{"no-delay delay=1s", `unknown key "delay"; valid: attempts`},
+		{"capped(no-delay delay=1s)", `unknown key "delay"; valid: none`},
 		{"(", `a rule is missing before (`},
-		{"spread(", `a rule is missing before the end; valid: standard, none,`},
+		{"spread(", `a rule is missing before the end; valid: standard, no-delay,`},
 		{"full base=1s elapsed=inf", `elapsed=inf is not a duration`},
 		{"full base=1s hint=or-give-up(max=-5s)", `Hint: HintOrGiveUp: Max -5s is negative`},
 		{"full base=1s )", `")" is not of the form key=value`},
@@ -112,7 +115,7 @@ func TestParseErrors(t *testing.T) {
 // meaning when printed.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
-		"", "full base=50ms cap=20s attempts=5 elapsed=1m", "house attempts=6", "none hint=or-give-up(max=1m)",
+		"", "full base=50ms cap=20s attempts=5 elapsed=1m", "house attempts=6", "no-delay hint=or-give-up(max=1m)",
 		"when-throttled(capped(spread(exponential base=1s factor=1.5) fraction=0.1) cap=1m | schedule delays=1s/2s) timeout=1s",
 		"jittered(decorrelated base=1s redraw=true) share=0.5 attempts=unlimited", "capped(((|", "constant delay=1µs;linear",
 	} {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"reflect"
+	"strconv"
 
 	"github.com/gobackoff/retry"
 )
@@ -19,7 +20,8 @@ import (
 //
 // A text replaces the Policy, but keeps Hooks, Clock, Rand, and a Classifier that is not a
 // preset's. A mapping changes only what it names: without a rule, its keys apply to the
-// present Backoff, and a preset keeps time limits. An error matches [retry.ErrInvalid] and
+// present Backoff, and a preset keeps time limits. The boolean false, or the word none, means
+// one attempt, and the name of a rule ends that. An error matches [retry.ErrInvalid] and
 // changes nothing.
 //
 // [encoding/json], gopkg.in/yaml.v3, github.com/goccy/go-yaml and github.com/BurntSushi/toml read
@@ -151,6 +153,8 @@ func (p *Policy) decode(value any) error {
 		return nil
 	case string:
 		return p.UnmarshalText([]byte(v))
+	case bool: // false is none
+		return p.UnmarshalText([]byte(strconv.FormatBool(v)))
 	case Policy: // of DecodeHook
 		*p = v
 		return nil

@@ -95,13 +95,39 @@ func TestTextInOtherFormats(t *testing.T) {
 	flags.TextVar(&p, "retry", retryconfig.Policy{Policy: house("")}, "retry `policy`")
 	require.NoError(t, flags.Parse(nil))
 	assert.Equal(t, 4, p.MaxAttempts)
-	require.NoError(t, flags.Parse([]string{"-retry", "none attempts=2"}))
+	require.NoError(t, flags.Parse([]string{"-retry", "no-delay attempts=2"}))
 	assert.Equal(t, retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 2}, p.Policy)
 	require.Error(t, flags.Parse([]string{"-retry", "some attempts=2"}))
 
 	var out strings.Builder
 	slog.New(slog.NewTextHandler(&out, nil)).Info("calling", "policy", p)
-	assert.Contains(t, out.String(), `policy="none attempts=2"`)
+	assert.Contains(t, out.String(), `policy="no-delay attempts=2"`)
 	slog.New(slog.NewJSONHandler(&out, nil)).Info("calling", "policy", p)
-	assert.Contains(t, out.String(), `"policy":"none attempts=2"`)
+	assert.Contains(t, out.String(), `"policy":"no-delay attempts=2"`)
+}
+
+// TestNone: what an operator writes who wants no retry, in each form.
+func TestNone(t *testing.T) {
+	for _, word := range []string{"none", "off", "never", "false"} {
+		p, err := retryconfig.Parse(word)
+		require.NoError(t, err)
+		assert.Equal(t, retry.Policy{MaxAttempts: 1}, p, word)
+		assert.Equal(t, "none", textOf(p))
+
+		var config retryconfig.Policy
+		require.NoError(t, config.UnmarshalYAML(func(value any) error {
+			*value.(*any) = map[string]any{"rule": word, "timeout": "2s", "elapsed": word, "budget": word}
+			return nil
+		}))
+		assert.Equal(t, "none timeout=2s budget=none", config.String())
+	}
+	var p retryconfig.Policy
+	p.MaxAttempts = 7
+	require.NoError(t, json.Unmarshal([]byte("false"), &p))
+	assert.Equal(t, "none", p.String())
+	require.NoError(t, json.Unmarshal([]byte(`{"timeout": "5s"}`), &p))
+	assert.Equal(t, "none timeout=5s", p.String(), "a mapping changes what it names")
+	require.NoError(t, json.Unmarshal([]byte(`{"rule": "full", "base": "1s"}`), &p))
+	assert.Equal(t, "full base=1s attempts=3 timeout=5s", p.String(), "the name of a rule ends none")
+	assert.ErrorContains(t, json.Unmarshal([]byte("true"), &p), "true")
 }

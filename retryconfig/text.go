@@ -26,15 +26,19 @@ func Text(p retry.Policy) (string, error) {
 func textOf(p retry.Policy) (string, error) {
 	text, like := presetText(p)
 	isPreset := text != ""
+	isNone := !isPreset && p.Backoff == nil && p.MaxAttempts == retry.NoRetry
 	var err error
-	if !isPreset {
+	switch {
+	case isNone:
+		text = none
+	case !isPreset:
 		text, err = backoffText(p.Backoff)
 	}
 	own, others := values(p), values(like)
 	for i, key := range policyKeys {
 		show := own[i].text != others[i].text
 		if i == 0 && !isPreset { // attempts, unless only the time bounds them
-			show = p.MaxAttempts != 0 || p.Attempts() != retry.Unlimited
+			show = !isNone && (p.MaxAttempts != 0 || p.Attempts() != retry.Unlimited)
 		}
 		if show {
 			text += " " + key + "=" + own[i].text
@@ -56,15 +60,18 @@ type value struct {
 }
 
 func values(p retry.Policy) []value {
-	attempts := unlimited
-	if n := p.Attempts(); n != retry.Unlimited {
-		attempts = strconv.Itoa(n)
-	}
 	return []value{
-		{text: attempts}, {text: limitText(p.MaxElapsed)}, {text: limitText(p.AttemptTimeout)},
+		{text: attemptsText(p.Attempts())}, {text: limitText(p.MaxElapsed)}, {text: limitText(p.AttemptTimeout)},
 		partText("hint rule", hints, cmp.Or[retry.HintRule](p.Hint, retry.HintAtLeast{})),
 		partText("budget", budgets, p.Budget), limiterText(p.Limiter),
 	}
+}
+
+func attemptsText(n int) string {
+	if n == retry.Unlimited {
+		return unlimited
+	}
+	return strconv.Itoa(n)
 }
 
 func limitText(d time.Duration) string {

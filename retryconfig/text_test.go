@@ -20,7 +20,9 @@ func TestText(t *testing.T) {
 	}{
 		{"full base=50ms cap=20s attempts=3", retry.Policy{Backoff: retry.FullJitter{Base: 50 * ms, Cap: 20 * s}}},
 		{"full base=50ms cap=20s attempts=5 elapsed=1m", retry.Policy{Backoff: retry.FullJitter{Base: 50 * ms, Cap: 20 * s}, MaxAttempts: 5, MaxElapsed: time.Minute}},
-		{"none attempts=1", retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 1}},
+		{"none", retry.Policy{MaxAttempts: 1}},
+		{"none timeout=2s budget=shared", retry.Policy{MaxAttempts: 1, AttemptTimeout: 2 * s, Budget: &retry.SharedBudget{}}},
+		{"no-delay attempts=1", retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 1}},
 		{"constant delay=1.5s attempts=unlimited timeout=2h", retry.Policy{Backoff: retry.Constant(1500 * ms), MaxAttempts: retry.Unlimited, AttemptTimeout: 2 * time.Hour}},
 		{"exponential base=100ms cap=1h30m factor=1.5 attempts=3", retry.Policy{Backoff: retry.Exponential{Base: 100 * ms, Cap: 90 * time.Minute, Factor: 1.5}}},
 		{"linear base=1s step=2s attempts=3", retry.Policy{Backoff: retry.Linear{Base: s, Step: 2 * s}}},
@@ -33,13 +35,13 @@ func TestText(t *testing.T) {
 			Backoff:    retry.Capped{Of: retry.Spread{Of: retry.Exponential{Base: s}, Fraction: 0.1}, Cap: time.Minute},
 			MaxElapsed: 5 * time.Minute,
 		}},
-		{"when-throttled(equal base=500ms cap=20s | none) attempts=3", retry.Policy{
+		{"when-throttled(equal base=500ms cap=20s | no-delay) attempts=3", retry.Policy{
 			Backoff: retry.WhenThrottled{Throttled: retry.EqualJitter{Base: 500 * ms, Cap: 20 * s}, Else: retry.NoDelay{}},
 		}},
-		{"none attempts=3 hint=ignore", retry.Policy{Backoff: retry.NoDelay{}, Hint: retry.HintIgnore{}}},
-		{"none attempts=3 hint=at-least(max=10m)", retry.Policy{Backoff: retry.NoDelay{}, Hint: retry.HintAtLeast{Max: 10 * time.Minute}}},
+		{"no-delay attempts=3 hint=ignore", retry.Policy{Backoff: retry.NoDelay{}, Hint: retry.HintIgnore{}}},
+		{"no-delay attempts=3 hint=at-least(max=10m)", retry.Policy{Backoff: retry.NoDelay{}, Hint: retry.HintAtLeast{Max: 10 * time.Minute}}},
 		{"standard attempts=3 budget=shared(reserve=1)", retry.Policy{Budget: &retry.SharedBudget{Reserve: 1}}},
-		{"none attempts=3 hint=or-give-up(max=1m)", retry.Policy{Backoff: retry.NoDelay{}, Hint: retry.HintOrGiveUp{Max: time.Minute}}},
+		{"no-delay attempts=3 hint=or-give-up(max=1m)", retry.Policy{Backoff: retry.NoDelay{}, Hint: retry.HintOrGiveUp{Max: time.Minute}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.text, func(t *testing.T) {
@@ -68,7 +70,7 @@ func TestTextOfDefaults(t *testing.T) {
 	p, err = retryconfig.Parse("attempts=7")
 	require.NoError(t, err)
 	assert.Equal(t, retry.Policy{MaxAttempts: 7}, p)
-	assert.Equal(t, "none attempts=3", textOf(retry.Policy{Backoff: retry.NoDelay{}, Hint: retry.HintAtLeast{}}), "the default hint rule")
+	assert.Equal(t, "no-delay attempts=3", textOf(retry.Policy{Backoff: retry.NoDelay{}, Hint: retry.HintAtLeast{}}), "the default hint rule")
 }
 
 func TestTextOfShortLimits(t *testing.T) {
@@ -102,7 +104,7 @@ func TestTextOfPresets(t *testing.T) {
 	assert.ErrorContains(t, err, "has no text form", "the preset's own rule has a text only as part of the preset")
 	p = house("")
 	p.Backoff = retry.NoDelay{}
-	assert.Equal(t, "none attempts=4 hint=ignore budget=*awspreset.TokenBudget limiter=porter "+
+	assert.Equal(t, "no-delay attempts=4 hint=ignore budget=*awspreset.TokenBudget limiter=porter "+
 		"classifier=retryconfig_test.houseClassifier", textOf(p), "with another rule")
 	p = house("")
 	p.Classifier = houseClassifier{service: "cellar"}

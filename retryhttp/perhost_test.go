@@ -136,7 +136,7 @@ func TestDefaultBudget(t *testing.T) {
 		{"none", func(tr *retryhttp.Transport) { tr.PerHost = retryhttp.Unbudgeted() }, 20 * 3},
 		{"none, as text", func(tr *retryhttp.Transport) {
 			p := retryconfig.Policy{Policy: tr.Policy}
-			require.NoError(t, p.UnmarshalText([]byte("none attempts=3 budget=none")))
+			require.NoError(t, p.UnmarshalText([]byte("no-delay attempts=3 budget=none")))
 			tr.Policy = p.Policy
 		}, 20 * 3},
 	} {

@@ -21,7 +21,7 @@ func randomPolicy(rng *rand.Rand) string {
 		"none", "constant delay=20ms", "exponential base=10ms cap=1s", "linear base=10ms step=10ms cap=1s", "fibonacci base=10ms cap=1s",
 		"schedule delays=10ms/20ms/50ms", "full base=10ms cap=1s", "equal base=10ms cap=1s", "decorrelated base=5ms cap=1s",
 		"jittered(fibonacci base=10ms cap=1s) share=0.5", "spread(constant delay=50ms) fraction=0.2", "capped(full base=50ms) cap=60ms",
-		"when-throttled(constant delay=1s | none)", "standard", "aws-standard-2.1", "aws-standard-2.1 limiter=adaptive", "aws-standard-2.1 service=dynamodb",
+		"when-throttled(constant delay=1s | no-delay)", "standard", "aws-standard-2.1", "aws-standard-2.1 limiter=adaptive", "aws-standard-2.1 service=dynamodb",
 	)
 	keys := []string{
 		pick("", "attempts=1", "attempts=3", "attempts=7", "attempts=unlimited"), pick("", "", "elapsed=300ms", "elapsed=5s"),

@@ -57,7 +57,7 @@ func TestBadInput(t *testing.T) {
 		`20000000000 is too large`:       {"contention", "-clients", "20000000000"},
 		`is a directory`:                 {"report", "-html", dir},
 		`unknown name "known"`:           {"explain", "known each=7ms"},
-		`"first"`:                        {"explain", "none first=1s"},
+		`"first"`:                        {"explain", "no-delay first=1s"},
 		`did you mean contention? There`: {"contenton"},
 		`did you mean -policy?`:          {"storm", "-polcy", "none"},
 		`did you mean "fibonacci"?`:      {"contention", "-policy", "fibonaci base=1s"},
@@ -131,13 +131,13 @@ func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	link := filepath.Join(dir, "link.csv")
 	require.NoError(t, os.Symlink("real.csv", link))
-	status, stdout, stderr := backofflab(t.Context(), "contention", "-policy", "blog", "-policy", "none attempts=unlimited", "-clients", "10,20", "-trials", "5", "-csv", link)
+	status, stdout, stderr := backofflab(t.Context(), "contention", "-policy", "blog", "-policy", "no-delay attempts=unlimited", "-clients", "10,20", "-trials", "5", "-csv", link)
 	require.Zero(t, status, stderr)
-	assert.Contains(t, stdout, "none attempts=unlimited ")
+	assert.Contains(t, stdout, "no-delay attempts=unlimited ")
 	data, err := os.ReadFile(filepath.Join(dir, "real.csv"))
 	require.NoError(t, err)
 	assert.Equal(t, 1+2*5, bytes.Count(data, []byte("\n")))
-	status, _, stderr = backofflab(t.Context(), "contention", "-trials", "1", "-clients", "10", "-policy", "none attempts=1", "-csv", link)
+	status, _, stderr = backofflab(t.Context(), "contention", "-trials", "1", "-clients", "10", "-policy", "none", "-csv", link)
 	require.Zero(t, status, stderr)
 	data, err = os.ReadFile(filepath.Join(dir, "real.csv"))
 	require.NoError(t, err)
@@ -168,7 +168,7 @@ func TestExplain(t *testing.T) {
 	} {
 		assert.Contains(t, stdout, want)
 	}
-	status, stdout, _ = backofflab(t.Context(), "explain", "none attempts=unlimited")
+	status, stdout, _ = backofflab(t.Context(), "explain", "no-delay attempts=unlimited")
 	require.Zero(t, status)
 	assert.Contains(t, stdout, "without end")
 }
@@ -220,7 +220,7 @@ func TestReport(t *testing.T) {
 		require.True(t, ok)
 		assert.Contains(t, string(advice), "In 96 outages like this one, ", "the same outage as the report's")
 		assert.NotContains(t, string(advice), "<h2>Clients", "the advice is at the end")
-		for _, row := range []string{"full base=100ms attempts=4 ", "none attempts=1 (no retry) ", "standard attempts=3 (zero policy) ", html + " is written"} {
+		for _, row := range []string{"full base=100ms attempts=4 ", "none (no retry) ", "standard attempts=3 (zero policy) ", html + " is written"} {
 			assert.Contains(t, stdout, row)
 		}
 	}
@@ -250,5 +250,5 @@ func TestInterrupt(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(report), "</html>")
 	assert.Contains(t, string(report), "Interrupted: ")
-	assert.Contains(t, stdout.String(), "none attempts=1 (no retry)")
+	assert.Contains(t, stdout.String(), "none (no retry)")
 }

@@ -29,7 +29,7 @@ from: 10s
 to: 12s
 horizon: 60s
 policies:
-  - none attempts=1
+  - none
   - {rule: full, base: 100ms, attempts: 4, budget: shared}
 `
 
@@ -58,7 +58,7 @@ func TestInit(t *testing.T) {
 
 // The rate follows from a capacity, and one above it is reported.
 func TestRate(t *testing.T) {
-	trial := []string{"storm", "-policy", "none attempts=1", "-trials", "1", "-capacity", "100"}
+	trial := []string{"storm", "-policy", "none", "-trials", "1", "-capacity", "100"}
 	status, stdout, stderr := backofflab(t.Context(), trial...)
 	require.Zero(t, status, stderr)
 	assert.Empty(t, stderr)
@@ -88,8 +88,8 @@ func TestDefaults(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, advice, name)
 	}
-	_, none, _ := backofflab(t.Context(), "storm", "-trials", "1", "-policy", "none attempts=1", "-failures", "0", "-csv", "-")
-	_, some, _ := backofflab(t.Context(), "storm", "-trials", "1", "-policy", "none attempts=1", "-csv", "-")
+	_, none, _ := backofflab(t.Context(), "storm", "-trials", "1", "-policy", "none", "-failures", "0", "-csv", "-")
+	_, some, _ := backofflab(t.Context(), "storm", "-trials", "1", "-policy", "none", "-csv", "-")
 	assert.NotEqual(t, none, some, "0 is none, not the default")
 }
 
@@ -99,7 +99,7 @@ func TestSystemFile(t *testing.T) {
 	require.Zero(t, status, stderr)
 	flags := []string{
 		"storm", "-trials", "2", "-csv", "-", "-workers", "1", "-queue", "2000", "-processes", "10", "-from", "10s", "-to", "12s",
-		"-horizon", "60s", "-policy", "none attempts=1", "-policy", "full base=100ms attempts=4 budget=shared",
+		"-horizon", "60s", "-policy", "none", "-policy", "full base=100ms attempts=4 budget=shared",
 	}
 	_, byFlags, _ := backofflab(t.Context(), append(flags, "-rate", "70")...)
 	assert.Equal(t, byFlags, byFile)

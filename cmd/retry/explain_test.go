@@ -38,7 +38,7 @@ The wait before each retry; = is up to the mean, - up to the longest.
 	text, err = explain([]string{"standard attempts=1"})
 	require.NoError(t, err)
 	assert.Contains(t, text, "no retry")
-	for rule, want := range map[string]string{"none elapsed=1m": "3", "none attempts=unlimited": "unlimited", "none attempts=300": "300", "elapsed=1m": "unlimited"} {
+	for rule, want := range map[string]string{"no-delay elapsed=1m": "3", "no-delay attempts=unlimited": "unlimited", "no-delay attempts=300": "300", "elapsed=1m": "unlimited"} {
 		text, err = explain([]string{rule})
 		require.NoError(t, err)
 		assert.Contains(t, text, ": "+want+" attempts if all fail", rule)
@@ -54,7 +54,7 @@ func TestExplainRows(t *testing.T) {
 		{"a policy", "aws-standard-2.1", []string{"policy aws-standard-2.1 argument"}},
 		{"a policy of several words", "full base=1s attempts=9", []string{"policy full base=1s attempts=9 argument"}},
 		{"a policy and flags around it", "--timeout 3s standard -t4", []string{"attempts 4 --attempts", "policy standard argument", "timeout 3s --timeout"}},
-		{"no wait", "--rule none --stdin none", []string{"attempts 3 default", "rule none --rule", "kill-after 5s default", "until 0 default", "consecutive 1 default", "stdin none --stdin", "output pass default"}},
+		{"no wait", "--rule no-delay --stdin none", []string{"attempts 3 default", "rule no-delay --rule", "kill-after 5s default", "until 0 default", "consecutive 1 default", "stdin none --stdin", "output pass default"}},
 		{"a constant wait", "--rule constant -t 2 --while 0 -- curl -f x", []string{"attempts 2 --attempts", "base 1s default", "rule constant --rule", "kill-after 5s default", "while 0 --while", "consecutive 1 default", "stdin auto default", "output pass default"}},
 		{"base above the usual cap", "--base 1m --forever --while 1 --output last --stdin pass", []string{"forever true --forever", "base 1m --base", "cap 1m0s default", "rule equal default", "kill-after 5s default", "while 1 --while", "consecutive 1 default", "stdin pass --stdin", "output last --output"}},
 		{"a target", "file:/x --deadline 9s", []string{"forever true default of a target", "base 100ms default of a target", "cap 1s default of a target", "rule equal default", "timeout 5s default of a target", "deadline 9s --deadline", "consecutive 1 default"}},

@@ -75,7 +75,7 @@ func (c *config) options() []option {
 		{name: "base", value: "D", initial: "1s", common: true, help: "longest first wait; doubles for each further one", set: duration(&c.base, 1),
 			more: "With the default rule a wait is at least half of that."},
 		{name: "cap", value: "D", initial: "20s", common: true, help: "longest wait", set: duration(&c.limit, 1), more: "For a target the default is 1s."},
-		{name: "rule", value: "NAME", initial: defaultRule, help: "rule for the waits", words: ruleNames[1:], set: str(&c.rule),
+		{name: "rule", value: "NAME", initial: defaultRule, help: "rule for the waits", words: ruleNames[1:], set: c.setRule,
 			more: "For example full, constant or exponential."},
 		{name: "policy", value: "TEXT", help: "policy as text or the name of a preset", words: policies, excludes: []string{"rule", "base", "cap"},
 			more: "All keys of retryconfig.Parse are valid; the flags for attempts and timeout override it.", set: str(&c.text)},
@@ -229,6 +229,17 @@ var elsewhere = map[string]string{
 	"max-time": writeDeadline, "retry-max-time": writeDeadline, "max-elapsed": writeDeadline,
 	"jitter":  "--rule full or --rule equal, which have it; the default rule has it, too",
 	"on-exit": "--retry-on LIST for the statuses to retry",
+}
+
+func (c *config) setRule(name string) error {
+	switch {
+	case slices.Contains([]string{"none", "off", "never", "false"}, name):
+		return errors.New("write --attempts 1 for one run, or --rule no-delay for runs without waits")
+	case !slices.Contains(ruleNames, name):
+		return fmt.Errorf("no such rule%s", or(didYouMean(name, ruleNames), "; see retry presets"))
+	}
+	c.rule = name
+	return nil
 }
 
 func (c *config) give(o option, text, origin string) error {

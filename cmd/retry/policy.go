@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -16,7 +14,7 @@ const standard = "standard"
 
 // A policy may begin with one of ruleNames or presetNames.
 var ruleNames = []string{
-	standard, "none", "constant", "exponential", "linear", "fibonacci", "schedule", "full", "equal",
+	standard, "no-delay", "constant", "exponential", "linear", "fibonacci", "schedule", "full", "equal",
 	"decorrelated", "jittered", "spread", "capped", "when-throttled",
 }
 
@@ -29,17 +27,7 @@ func presetNames() []string {
 }
 
 // parsePolicy parses a policy.
-func parsePolicy(text string) (retry.Policy, error) {
-	first := text
-	if i := strings.IndexAny(text, " ,;\t("); i >= 0 {
-		first = text[:i]
-	}
-	known := slices.Concat(ruleNames, presetNames())
-	if first != "" && !strings.Contains(first, "=") && !slices.Contains(known, first) {
-		return retry.Policy{}, fmt.Errorf("unknown policy %q%s", first, didYouMean(first, known))
-	}
-	return retryconfig.Parse(text)
-}
+func parsePolicy(text string) (retry.Policy, error) { return retryconfig.Parse(text) }
 
 // The default waits are random, at least half a second and then a second, because most
 // failures of a command last longer than the waits of the library's default, which suit

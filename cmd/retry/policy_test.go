@@ -64,7 +64,7 @@ func TestRuleText(t *testing.T) {
 		{"", 0, time.Millisecond, "equal base=1ms cap=1ms"},
 		{"constant", time.Second, 0, "constant delay=1s"},
 		{"exponential", time.Second, time.Minute, "exponential base=1s cap=1m0s"},
-		{"none", 0, 0, "none"},
+		{"no-delay", 0, 0, "no-delay"},
 	} {
 		text := ruleText(ruleDefaults(test.rule, test.base, test.limit))
 		assert.Equal(t, test.want, text)

@@ -60,8 +60,8 @@ func TestSignalStates(t *testing.T) {
 		{"while the command does not end", hour, "ready", []string{"sh", "-c", stubborn}, true},
 		{"while a timeout ends the command", append(hour, "--timeout", "5s"), "got", []string{"sh", "-c", stubborn}, true},
 		{"while the rest of a failed attempt ends", hour, "got", []string{"sh", "-c", "f=$(mktemp -u); (trap 'echo got' TERM INT HUP QUIT; : >$f; while :; do sleep .01; done) & until [ -e $f ]; do sleep .01; done; exit 1"}, true},
-		{"before a retry", []string{"--rule", "none", "--kill-after", "1h", "--before-retry", "echo ready; exec sleep 1000"}, "ready", []string{"false"}, false},
-		{"before a retry that does not end", []string{"--rule", "none", "--kill-after", "1h", "--before-retry", stubborn}, "ready", []string{"false"}, true},
+		{"before a retry", []string{"--rule", "no-delay", "--kill-after", "1h", "--before-retry", "echo ready; exec sleep 1000"}, "ready", []string{"false"}, false},
+		{"before a retry that does not end", []string{"--rule", "no-delay", "--kill-after", "1h", "--before-retry", stubborn}, "ready", []string{"false"}, true},
 		{"while waiting for input", append(hour, "--stdin", "replay"), "ready", []string{"sh", "-c", "echo ready; exec cat"}, false},
 	} {
 		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {

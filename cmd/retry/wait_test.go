@@ -265,7 +265,7 @@ func TestTargetHints(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			requests.Store(0)
 			shortest.Store(int64(time.Hour))
-			r := finish(t, newCommand(t, "--policy", "none attempts=4 budget=shared(reserve=1)", server.URL+test.path))
+			r := finish(t, newCommand(t, "--policy", "no-delay attempts=4 budget=shared(reserve=1)", server.URL+test.path))
 			assert.Equal(t, test.status, r.status, r.stderr)
 			assert.Equal(t, test.requests, requests.Load())
 			assert.GreaterOrEqual(t, time.Duration(shortest.Load()), test.wait)

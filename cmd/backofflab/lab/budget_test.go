@@ -30,8 +30,8 @@ func TestBudgetTexts(t *testing.T) {
 		"throttle(maxtokens=100)":              &ThrottleBudget{MaxTokens: 100},
 		"ratio(ratio=0.1 floor=-1)":            &RatioBudget{Ratio: 0.1, Floor: -1, Clock: clock},
 	} {
-		c := contender(t, "none budget="+text+" attempts=3")
-		assert.Equal(t, "none attempts=3 budget="+text, c.Name)
+		c := contender(t, "no-delay budget="+text+" attempts=3")
+		assert.Equal(t, "no-delay attempts=3 budget="+text, c.Name)
 		assert.Equal(t, want, c.Policy(clock).Budget)
 	}
 	for text, want := range map[string]string{

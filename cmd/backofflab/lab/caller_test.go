@@ -16,7 +16,7 @@ import (
 func TestCallerDeadline(t *testing.T) {
 	var clock retry.Clock
 	attempts, cut, waited := 0, 0, 0
-	c := hooked("none attempts=unlimited timeout=800ms", func(p *retry.Policy) {
+	c := hooked("no-delay attempts=unlimited timeout=800ms", func(p *retry.Policy) {
 		clock = p.Clock
 		p.OnAttempt = func(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
 			attempts++
@@ -78,7 +78,7 @@ func TestCallerLimiter(t *testing.T) {
 
 // Calls that never give up and never wait end at their deadline or when the trial ends.
 func TestCallerUnlimited(t *testing.T) {
-	s := smallStorm("none attempts=unlimited")
+	s := smallStorm("no-delay attempts=unlimited")
 	s.Rate, s.Trials = 5, 1
 	s.Outage = Outage{Kind: Down, From: 10 * time.Second, To: 20 * time.Second}
 	s.Deadline = 30 * time.Second
@@ -96,7 +96,7 @@ func TestCallerUnlimited(t *testing.T) {
 
 // A policy without a clock uses the clock of the trial.
 func TestCallerOwnClock(t *testing.T) {
-	s := smallStorm("none attempts=2")
+	s := smallStorm("no-delay attempts=2")
 	s.Contenders = append(s.Contenders, Contender{Name: "no clock", Policy: func(retry.Clock) retry.Policy {
 		return retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 2}
 	}})

@@ -99,7 +99,7 @@ func onClock(p retry.Policy, clock retry.Clock) retry.Policy {
 // decorrelated jitter. Clients continue until they succeed.
 func Blog() []Contender {
 	return mustParse(
-		"none attempts=unlimited",
+		"no-delay attempts=unlimited",
 		"exponential base=10ms cap=2s attempts=unlimited",
 		"equal base=10ms cap=2s attempts=unlimited",
 		"full base=10ms cap=2s attempts=unlimited",
@@ -126,8 +126,8 @@ func SDKs() []Contender {
 // retries, and retries with each kind of budget.
 func Usual() []Contender {
 	return mustParse(
-		"none attempts=1",
-		"none attempts=4",
+		"none",
+		"no-delay attempts=4",
 		"full base=100ms cap=20s attempts=4",
 		"full base=100ms cap=20s attempts=4 budget=shared",
 		"full base=100ms cap=20s attempts=4 budget=token",
@@ -152,7 +152,7 @@ func Patient() []Contender {
 // The texts of the policies with which others are compared: no retry, and the zero
 // [retry.Policy].
 const (
-	NoRetry    = "none attempts=1"
+	NoRetry    = "none"
 	ZeroPolicy = "standard attempts=3"
 )
 

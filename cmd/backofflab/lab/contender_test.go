@@ -26,12 +26,12 @@ func TestParseContender(t *testing.T) {
 	c = contender(t, "aws-standard-2.1 limiter=adaptive")
 	assert.Same(t, clock, c.Policy(clock).Limiter.(*awspreset.AdaptiveLimiter).Clock)
 	for text, want := range map[string]string{
-		"":               "no policy",
-		"   ":            "no policy",
-		"first=1s":       `"first"`,
-		"ful base=1s":    `"ful"`,
-		"known each=7ms": `"known"`,
-		"none slots=1s":  `"slots"`,
+		"":                  "no policy",
+		"   ":               "no policy",
+		"first=1s":          `"first"`,
+		"ful base=1s":       `"ful"`,
+		"known each=7ms":    `"known"`,
+		"no-delay slots=1s": `"slots"`,
 	} {
 		_, err := ParseContender(text)
 		assert.ErrorContains(t, err, want, text)

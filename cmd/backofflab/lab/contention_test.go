@@ -42,7 +42,7 @@ func contentionReference(t *testing.T) []reference {
 }
 
 var strategies = map[string]string{
-	"None":        "none attempts=unlimited",
+	"None":        "no-delay attempts=unlimited",
 	"Exponential": "exponential base=10ms cap=2s attempts=unlimited",
 	"EqualJitter": "equal base=10ms cap=2s attempts=unlimited",
 	"FullJitter":  "full base=10ms cap=2s attempts=unlimited",
@@ -168,7 +168,7 @@ func TestContentionTiming(t *testing.T) {
 
 func TestContentionInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	c := Contention{Clients: []int{20}, Trials: 4, Parallel: 2, Contenders: mustParse("full base=10ms cap=1h attempts=unlimited", "none attempts=unlimited")}
+	c := Contention{Clients: []int{20}, Trials: 4, Parallel: 2, Contenders: mustParse("full base=10ms cap=1h attempts=unlimited", "no-delay attempts=unlimited")}
 	c.Progress = func(done, total int) {
 		assert.Equal(t, 8*20, total)
 		if done >= 60 {
@@ -184,7 +184,7 @@ func TestContentionInterrupted(t *testing.T) {
 	assert.InDelta(t, cells[0].Calls.N, cells[1].Calls.N, 1, "finished trials can be compared")
 	assert.Positive(t, cells[0].Calls.Mean)
 
-	for _, text := range []string{"none attempts=unlimited", "none attempts=unlimited stagger=1ns", "none attempts=unlimited budget=throttle(maxtokens=1e9)"} {
+	for _, text := range []string{"no-delay attempts=unlimited", "no-delay attempts=unlimited stagger=1ns", "no-delay attempts=unlimited budget=throttle(maxtokens=1e9)"} {
 		ctx, cancel = context.WithTimeout(t.Context(), 5*time.Millisecond)
 		defer cancel()
 		c = Contention{Clients: []int{20_000}, Trials: 1, Contenders: mustParse(text)}
@@ -206,8 +206,8 @@ func TestContentionRefuses(t *testing.T) {
 		"trials: -1":                            {Trials: -1},
 		"timing: -1":                            {Timing: -1},
 		"has no policy":                         {Contenders: []Contender{{Name: "x"}}},
-		"stagger of":                            {Contenders: mustParse("none stagger=2562047h")},
-		"up to 200000":                          {Contenders: mustParse("none timeout=1s"), Clients: []int{200_001}},
+		"stagger of":                            {Contenders: mustParse("no-delay stagger=2562047h")},
+		"up to 200000":                          {Contenders: mustParse("no-delay timeout=1s"), Clients: []int{200_001}},
 		"processes: -1":                         {Processes: -1},
 		"network: the mean":                     {Network: Network{SD: 1}},
 		"network: the mean delay is ab":         {Network: Network{Mean: 2 * time.Hour}},
@@ -227,7 +227,7 @@ func TestContentionForEver(t *testing.T) {
 	assert.InDelta(t, 0.2, cells[0].Done.Mean, 1e-9)
 
 	cells, err = Contention{
-		Contenders: mustParse("constant delay=2562044h elapsed=2562047h attempts=unlimited", "none stagger=9000h attempts=unlimited"),
+		Contenders: mustParse("constant delay=2562044h elapsed=2562047h attempts=unlimited", "no-delay stagger=9000h attempts=unlimited"),
 		Clients:    []int{1, 5}, Trials: 3, Network: Network{Mean: time.Hour}, Timing: 5,
 	}.Run(t.Context())
 	require.NoError(t, err)
@@ -239,7 +239,7 @@ func TestContentionForEver(t *testing.T) {
 func TestContentionProgress(t *testing.T) {
 	var last, calls int
 	c := Contention{
-		Contenders: mustParse("none attempts=30", "none attempts=3"), Clients: []int{3000, 10}, Trials: 2,
+		Contenders: mustParse("no-delay attempts=30", "no-delay attempts=3"), Clients: []int{3000, 10}, Trials: 2,
 		Progress: func(done, total int) {
 			assert.GreaterOrEqual(t, done, last)
 			assert.Equal(t, 4*3010, total)
@@ -261,8 +261,8 @@ func TestContentionElapsed(t *testing.T) {
 		require.NoError(t, err)
 		return cells[0].Calls.Mean
 	}
-	assert.Equal(t, 2.0, calls("none attempts=unlimited elapsed=39ms"), "the response arrives after 40 ms")
-	assert.Equal(t, 3.0, calls("none attempts=unlimited elapsed=40ms"))
+	assert.Equal(t, 2.0, calls("no-delay attempts=unlimited elapsed=39ms"), "the response arrives after 40 ms")
+	assert.Equal(t, 3.0, calls("no-delay attempts=unlimited elapsed=40ms"))
 	assert.Equal(t, 3.0, calls("constant delay=1s attempts=unlimited elapsed=1040ms"))
 	assert.Equal(t, 2.0, calls("constant delay=1s attempts=unlimited elapsed=1039ms"))
 

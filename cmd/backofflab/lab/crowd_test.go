@@ -19,7 +19,7 @@ func TestCrowdAgreesWithTheModel(t *testing.T) {
 		"full base=10ms cap=2s attempts=unlimited stagger=200ms",
 		"constant delay=15ms elapsed=300ms attempts=unlimited",
 		"schedule delays=10ms/100ms/50ms",
-		"none elapsed=300ms",
+		"no-delay elapsed=300ms",
 		"aws-standard-2.1 budget=none",
 	)...)
 	c := Contention{Contenders: policies, Clients: []int{20, 60}, Trials: 150, Seed: 5}
@@ -82,10 +82,10 @@ func TestContentionHonors(t *testing.T) {
 
 	limited := run("aws-standard-2.1 limiter=adaptive attempts=unlimited budget=none", 0)
 	assert.Equal(t, 1.0, limited.Done.Mean)
-	impatient := run("none attempts=unlimited timeout=25ms elapsed=2s", 0)
+	impatient := run("no-delay attempts=unlimited timeout=25ms elapsed=2s", 0)
 	assert.Less(t, impatient.Done.Mean, 0.05, "an attempt takes 40 ms")
 	assert.Greater(t, impatient.Calls.Mean, 40*50.0, "and its write continues")
-	assert.Zero(t, run("none attempts=3 timeout=5ms", 0).Calls.Mean, "no client reaches the write")
+	assert.Zero(t, run("no-delay attempts=3 timeout=5ms", 0).Calls.Mean, "no client reaches the write")
 }
 
 func TestContentionFleet(t *testing.T) {

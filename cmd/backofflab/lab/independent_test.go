@@ -98,7 +98,7 @@ func TestStormAgainstPlainSimulation(t *testing.T) {
 		policy string
 	}{
 		"failures":         {plainStorm{failures: 0.2, attempts: 3, processes: 100}, "constant delay=1s attempts=3"},
-		"no retries":       {plainStorm{failures: 0.05, attempts: 1, processes: 100}, "none attempts=1"},
+		"no retries":       {plainStorm{failures: 0.05, attempts: 1, processes: 100}, "none"},
 		"partial":          {plainStorm{failures: 0.01, attempts: 4, processes: 100, share: 0.3, from: 20, to: 40}, "constant delay=1s attempts=4"},
 		"one process":      {plainStorm{failures: 0.01, attempts: 4, processes: 1, tokens: 10, share: 0.3, from: 20, to: 40}, "constant delay=1s attempts=4 budget=throttle"},
 		"fleet":            {plainStorm{failures: 0.05, attempts: 4, processes: 300, tokens: 10, share: 0.3, from: 20, to: 40}, "constant delay=1s attempts=4 budget=throttle"},

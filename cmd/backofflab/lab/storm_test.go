@@ -45,7 +45,7 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 // After a stall of 2 s, retries keep the server down, unless the policy has a budget or the
 // server does not serve clients that have given up.
 func TestStormMetastable(t *testing.T) {
-	small := smallStorm(threeRetries, threeRetries+" budget=throttle", threeRetries+" budget=ratio(ratio=0.1 floor=0.1)", "none attempts=1")
+	small := smallStorm(threeRetries, threeRetries+" budget=throttle", threeRetries+" budget=ratio(ratio=0.1 floor=0.1)", "none")
 	small.Horizon = 80 * time.Second
 	rows := mustRun(t, small)
 	if rows[0].Never != 1 || rows[0].LastSuccess.Mean > 0.01 {
@@ -102,7 +102,7 @@ func TestMetastability(t *testing.T) {
 // when the wait in the queue is shorter than the clients' timeout.
 func TestStormDrain(t *testing.T) {
 	for _, queue := range []int{20_000, 1000} {
-		s := smallStorm("none attempts=1")
+		s := smallStorm("none")
 		s.Trials, s.Queue, s.Outage.To = 8, queue, 32*time.Second
 		s.Horizon = 100 * time.Second
 		row := mustRun(t, s)[0]
@@ -114,7 +114,7 @@ func TestStormDrain(t *testing.T) {
 
 // A server without an outage is an M/M/c queue.
 func TestStormQueueing(t *testing.T) {
-	s := Storm{Contenders: mustParse("none attempts=1"), Trials: 4, Failures: -1, Outage: Outage{Kind: BrownOut, Share: 1}, Horizon: 110 * time.Second}
+	s := Storm{Contenders: mustParse("none"), Trials: 4, Failures: -1, Outage: Outage{Kind: BrownOut, Share: 1}, Horizon: 110 * time.Second}
 	row := mustRun(t, s)[0]
 	wait := 0.2217 / 300 // the probability of waiting, by Erlang's C formula, divided by the spare capacity
 	near(t, "mean latency", row.Mean.Mean, 0.01+wait, 1e-4)
@@ -126,7 +126,7 @@ func TestStormQueueing(t *testing.T) {
 
 // Results depend only on the seed, and all contenders have the same calls.
 func TestStormDeterminism(t *testing.T) {
-	s := smallStorm(threeRetries, "aws-standard-2.1 limiter=adaptive", threeRetries+" budget=ratio", "none attempts=2")
+	s := smallStorm(threeRetries, "aws-standard-2.1 limiter=adaptive", threeRetries+" budget=ratio", "no-delay attempts=2")
 	s.Outage.Kind = Down
 	s.Parallel = 1
 	one := mustRun(t, s)
@@ -160,7 +160,7 @@ func noGoroutinesLeft(t *testing.T, before int) {
 
 // When the context ends, the finished trials are kept.
 func TestStormInterrupt(t *testing.T) {
-	s := smallStorm(threeRetries, "none attempts=1")
+	s := smallStorm(threeRetries, "none")
 	s.Trials = 4
 	full := mustRun(t, s)
 	before := runtime.NumGoroutine()
@@ -221,12 +221,12 @@ func TestStormMatters(t *testing.T) {
 		after        float64
 	}{
 		// The queue of 280 drains at 60 a second to a length that is served in time.
-		{"Timeout", "none attempts=1", func(s *Storm) { s.Timeout = 500 * time.Millisecond }, recovery, 1.8, 3.5},
-		{"AttemptTimeout", "none attempts=1", func(s *Storm) { s.Contenders = mustParse("none attempts=1 timeout=500ms") }, recovery, 1.8, 3.5},
+		{"Timeout", "none", func(s *Storm) { s.Timeout = 500 * time.Millisecond }, recovery, 1.8, 3.5},
+		{"AttemptTimeout", "none", func(s *Storm) { s.Contenders = mustParse("none timeout=500ms") }, recovery, 1.8, 3.5},
 		{"Deadline", threeRetries, func(s *Storm) { s.Deadline = 1500 * time.Millisecond }, amplification, 3.7, 2},
 		// Each process has 100 retries, each after a timeout.
 		{"Processes", threeRetries + " budget=token(capacity=500 cost=5)", func(s *Storm) { s.Processes = 1 }, retries, 2000, 100},
-		{"Queue", "none attempts=1", func(s *Storm) { s.Queue = 240 }, recovery, 1.8, 1.1},
+		{"Queue", "none", func(s *Storm) { s.Queue = 240 }, recovery, 1.8, 1.1},
 	} {
 		s := smallStorm(tt.policy)
 		s.Trials = 5

@@ -15,7 +15,7 @@ import (
 // does.
 func TestSurvival(t *testing.T) {
 	s := Survival{
-		Contenders: mustParse("standard attempts=3", "standard elapsed=1m", "none attempts=1", "schedule delays=10ms/10ms", "standard timeout=100us attempts=3"),
+		Contenders: mustParse("standard attempts=3", "standard elapsed=1m", "none", "schedule delays=10ms/10ms", "standard timeout=100us attempts=3"),
 		Calls:      []int{1, 20}, Latency: time.Microsecond * 200, Trials: 4000,
 		Outages: []time.Duration{20 * time.Millisecond, 50 * time.Millisecond, time.Second},
 	}

@@ -116,6 +116,12 @@ func TestForms(t *testing.T) {
 			"[retry]\nbackoff = 'full base=1s'\nattempts = 4",
 			"full base=1s attempts=4",
 		},
+		"off":     {"retry: off", `{"retry": "off"}`, `retry = "off"`, "none"},
+		"a false": {"retry: false", `{"retry": false}`, "retry = false", "none"},
+		"off in a mapping": {
+			"retry: {rule: never, timeout: 2s}", `{"retry": {"rule": false, "timeout": "2s"}}`, "[retry]\nrule = false\ntimeout = '2s'",
+			"none timeout=2s",
+		},
 		"a schedule": {
 			"retry: {rule: schedule, delays: [1s, 2s, 4s]}",
 			`{"retry": {"rule": "schedule", "delays": ["1s", "2s", "4s"]}}`,

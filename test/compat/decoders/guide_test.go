@@ -61,8 +61,8 @@ func TestGuide(t *testing.T) {
 	}
 	read("standard attempts=5 elapsed=1m")
 	read("aws-js-v2", args...)
-	t.Setenv("APP_RETRY", "none attempts=2")
-	read("none attempts=2")
+	t.Setenv("APP_RETRY", "no-delay attempts=2")
+	read("no-delay attempts=2")
 	read("aws-js-v2", args...)
 	t.Setenv("APP_RETRY", "ful base=1s")
 	_, err = readConfig(file, nil)

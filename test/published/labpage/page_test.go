@@ -46,7 +46,7 @@ func TestReport(t *testing.T) {
 				p.open(t, "file://"+file)
 				p.screenshot(t, name)
 				checkReport(t, p)
-				checkInteraction(t, p, 0, 1, "none attempts=1 (no retry)")
+				checkInteraction(t, p, 0, 1, "none (no retry)")
 			})
 		}
 	}
@@ -163,7 +163,7 @@ func TestPlayground(t *testing.T) {
 				p.screenshot(t, name)
 				assert.Equal(t, 2, eval[int](t, p, `boxes().filter(b => b.querySelector("svg path")).length`))
 				checkFits(t, p)
-				checkInteraction(t, p, 0, 1, "none attempts=1 (no retry)")
+				checkInteraction(t, p, 0, 1, "none (no retry)")
 				checkForm(t, p, name)
 			})
 		}
@@ -186,7 +186,7 @@ func checkForm(t *testing.T, p *tab, name string) {
 		return chromedp.Poll(condition, nil, chromedp.WithPollingTimeout(0))
 	}
 	// A simulation that takes long ends when the input changes.
-	p.run(t, chromedp.SetValue(`[name=policy]`, "none attempts=unlimited", chromedp.ByQuery), input, shown(`location.hash.includes("unlimited")`))
+	p.run(t, chromedp.SetValue(`[name=policy]`, "no-delay attempts=unlimited", chromedp.ByQuery), input, shown(`location.hash.includes("unlimited")`))
 	const typed = "constant delay=50ms attempts=3 budget=throttle"
 	p.run(t, chromedp.SetValue(`[name=policy]`, typed, chromedp.ByQuery),
 		chromedp.Evaluate(`form.elements.contention.checked = form.elements.gate.checked = true`, nil), input,

@@ -132,8 +132,8 @@ func choosing(t *testing.T) (map[string]*report.Table, map[string]map[string]*ch
 		Horizon: 120 * time.Second,
 	}
 	for _, text := range []string{
-		"none attempts=1",
-		"none attempts=3",
+		"none",
+		"no-delay attempts=3",
 		"standard attempts=3",
 		"standard attempts=3 budget=shared",
 		"standard attempts=3 budget=token",

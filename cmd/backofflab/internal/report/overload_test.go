@@ -69,7 +69,7 @@ func batch(t *testing.T) *report.Table {
 // gated returns the same storm without and with a gate.
 func gated(t *testing.T) report.Storm {
 	s := lab.Storm{Trials: 4, Seed: 1, Failures: -1, Outage: lab.Outage{From: 30 * time.Second, To: 32 * time.Second}, Horizon: 120 * time.Second}
-	for _, text := range []string{"none attempts=1", "standard attempts=3", "standard attempts=3 budget=shared", "standard attempts=4"} {
+	for _, text := range []string{"none", "standard attempts=3", "standard attempts=3 budget=shared", "standard attempts=4"} {
 		c, err := lab.ParseContender(text)
 		require.NoError(t, err)
 		s.Contenders = append(s.Contenders, c)

@@ -124,12 +124,12 @@ func TestStorm(t *testing.T) {
 	sometimes := row("a", 12, 0.7, 0.8, 0.75)
 	sometimes.Recovery, sometimes.Never = summary(12, 2, 3), 0.25
 	s := report.Storm{Storm: st, Rows: []lab.StormRow{
-		sometimes, row("none attempts=1", 3, 0.9, 0.9, 0.9), never(row("standard attempts=3", 0, 0.88, 0.88, 0.88)), {Contender: "interrupted"},
+		sometimes, row("none", 3, 0.9, 0.9, 0.9), never(row("standard attempts=3", 0, 0.88, 0.88, 0.88)), {Contender: "interrupted"},
 	}}
 	assert.Equal(t, ""+
 		"policy                             success  p99 (s)  peak load  recovery (s)              attempts per success\n"+
 		"a                                  75.0 %   –        3.00 ×     12.0 ± 5.0, 25.0 % never  3.00\n"+
-		"none attempts=1 (no retry)         90.0 %   0.100    3.00 ×     3.0                       3.00\n"+
+		"none (no retry)                    90.0 %   0.100    3.00 ×     3.0                       3.00\n"+
 		"standard attempts=3 (zero policy)  88.0 %   0.100    3.00 ×     never                     3.00\n"+
 		"interrupted                        –        –        –          –                         –\n", text(t, s.Table()))
 	list := rows(t, func(w *bytes.Buffer) error { return s.CSV(w) })
@@ -179,8 +179,8 @@ func TestIntervalBeginsAtZero(t *testing.T) {
 func TestFindings(t *testing.T) {
 	st, err := lab.Storm{}.WithDefaults()
 	require.NoError(t, err)
-	base := row("none attempts=1", 3, 0.9, 0.91, 0.92)
-	overloaded := row("none attempts=1", 3, 0.5, 0.5, 0.5)
+	base := row("none", 3, 0.9, 0.91, 0.92)
+	overloaded := row("none", 3, 0.5, 0.5, 0.5)
 	overloaded.Before.Mean = 0.5
 	sometimes := row("a", 3, 1, 1, 1)
 	sometimes.Never = 1.0 / 3
@@ -203,7 +203,7 @@ func TestFindings(t *testing.T) {
 		{"down anyway", never(row("a", 0, 0.2, 0.2, 0.2)), never(base), "The server stays down, even without retries", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			findings := report.Storm{Storm: st, Rows: []lab.StormRow{tt.own, tt.base}}.Section("a", "none attempts=1").Findings
+			findings := report.Storm{Storm: st, Rows: []lab.StormRow{tt.own, tt.base}}.Section("a", "none").Findings
 			require.Len(t, findings, 1, "no retry is what the others are compared with")
 			assert.Contains(t, findings[0].Headline, tt.headline)
 			assert.Equal(t, tt.bad, findings[0].Bad)
@@ -215,8 +215,8 @@ func TestExplain(t *testing.T) {
 	for text, want := range map[string][]string{
 		"full base=100ms attempts=4 elapsed=1m timeout=2s": {"attempts: 4", "4.00 times the load; there is no budget", "more than 25.0 % can"},
 		"aws-standard-2.1 limiter=adaptive":                {"attempts: 3", "3.00 times the load at first; the budget ends that"},
-		"none attempts=unlimited":                          {"without end", "more load from second to second", "however little"},
-		"none attempts=1":                                  {"attempts: 1", "waits in all: 0s to 0s"},
+		"no-delay attempts=unlimited":                      {"without end", "more load from second to second", "however little"},
+		"none":                                             {"attempts: 1", "waits in all: 0s to 0s"},
 	} {
 		p, err := retryconfig.Parse(text)
 		require.NoError(t, err)
