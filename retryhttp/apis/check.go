@@ -5,7 +5,7 @@
 //
 //	client := &http.Client{Transport: &retryhttp.Transport{Check: apis.Check}}
 //
-// docs/apis.md in the repository lists responses of three dozen APIs, with their sources,
+// docs/apis.md in the repository lists responses of fifty APIs, with their sources,
 // and how they are classified.
 package apis
 
@@ -24,11 +24,13 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/errfacts"
 	"github.com/gobackoff/retry/retryhttp"
 )
 
 const (
 	maxBody  = 32 << 10  // bytes of a body that are read; a longer error is not understood
+	maxRPC   = 128       // bytes before the error in a response of JSON-RPC
 	maxText  = 1 << 10   // bytes of a text that are searched
 	maxDepth = 5         // objects within one another
 	longest  = time.Hour // wait for a retry, after which nobody expects a response any more
@@ -43,7 +45,7 @@ const (
 // text/plain. With status 200, it reads the first events of a text/event-stream, which delays
 // the response until the first event that is not a ping, and a body whose Content-Type ends
 // in json if its first key is error, errors, or ok with the value false. Of other bodies it
-// reads at most 24 bytes.
+// reads at most 24 bytes, or 128 of a response of JSON-RPC.
 //
 // With status 200, the failure must be that of the whole request: a response of GraphQL
 // with partial results, or with an error that has a path, is a success. If no retry
@@ -51,7 +53,7 @@ const (
 func Check(resp *http.Response, peek func(n int) ([]byte, error)) error {
 	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";") // its parameters may be many
 	kind = strings.ToLower(strings.TrimSpace(kind))
-	r := report{now: time.Now()}
+	r := report{now: time.Now(), status: resp.StatusCode}
 	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 		r.now = date
 	}
@@ -61,7 +63,7 @@ func Check(resp *http.Response, peek func(n int) ([]byte, error)) error {
 	case resp.StatusCode == http.StatusOK && kind == "text/event-stream":
 		body, failed = firstEvent(peek)
 	case resp.StatusCode >= 400 && (begins(peek, "{", "[") || kind == "text/plain"),
-		resp.StatusCode == http.StatusOK && strings.HasSuffix(kind, "json") && begins(peek, `{"ok":false`, `{"error"`, `{"errors"`, `[{"error`):
+		resp.StatusCode == http.StatusOK && strings.HasSuffix(kind, "json") && beginsLikeFailure(peek):
 		body, _ = peek(maxBody)
 	}
 	if len(body) == 0 && resp.StatusCode < 400 {
@@ -95,18 +97,42 @@ func begins(peek func(n int) ([]byte, error), prefixes ...string) bool {
 	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(text, prefix) })
 }
 
+// jsonRPC matches the beginning of a response of JSON-RPC that is an error.
+var jsonRPC = regexp.MustCompile(`^\s*\{(?:\s*"(?:jsonrpc|id)"\s*:\s*(?:"[^"]*"|\d+|null)\s*,){0,2}\s*"error"\s*:\s*\{`)
+
+// beginsLikeFailure reports whether a body with status 200 begins like a failure.
+func beginsLikeFailure(peek func(n int) ([]byte, error)) bool {
+	if begins(peek, `{"ok":false`, `{"error"`, `{"errors"`, `[{"error`, `{"error_code":`, `{"status":"0"`) {
+		return true
+	}
+	begin, _ := peek(24)
+	if !bytes.Contains(begin, []byte(`"jsonrpc"`)) {
+		return false // a peek at more would wait for it
+	}
+	begin, _ = peek(maxRPC)
+	return jsonRPC.Match(begin)
+}
+
 // failureIn returns the part of a body with status 200 that reports the failure of the
 // whole request, or nil. If failed is false, object may be a success whose fields have
 // the names of those of an error.
 func failureIn(object map[string]any, failed bool) map[string]any {
 	switch {
+	case object["message"] == "NOTOK": // Etherscan, whose result is a sentence then
+		return object
 	case executed(object), object["result"] != nil:
 		return nil
-	case failed, object["ok"] == false, object["type"] == "error":
+	case failed, object["ok"] == false, object["type"] == "error", isCode(object["error_code"]):
 		return object
 	}
 	extensions, _ := object["extensions"].(map[string]any)
 	return map[string]any{"error": object["error"], "errors": object["errors"], "cost": extensions["cost"]}
+}
+
+// isCode reports whether value is a number other than 0.
+func isCode(value any) bool {
+	number, ok := value.(json.Number)
+	return ok && number != "0"
 }
 
 // executed reports whether a response of GraphQL has results, or errors at a path in
@@ -165,6 +191,7 @@ func firstEvent(peek func(n int) ([]byte, error)) (data []byte, failed bool) {
 // A report is what the body of a failure says.
 type report struct {
 	now       time.Time
+	status    int
 	class     retry.Class // ClassUnknown: nothing
 	retryable bool        // a flag says so
 	message   string
@@ -174,6 +201,10 @@ type report struct {
 	// A quota for a day or longer is used up, according to an identifier or a sentence.
 	// A sentence may be about a quota that is renewed continuously, as OpenAI's are.
 	daily, saysDaily bool
+
+	// A sentence says that a rate limit is exceeded, that no money is left, or that the
+	// request itself is above a limit.
+	saysLimited, saysMoney, saysTooLarge bool
 }
 
 var (
@@ -184,15 +215,24 @@ var (
 		pattern *regexp.Regexp
 	}{
 		{retry.ClassThrottled, regexp.MustCompile(`(?i)^[^ ]*(?:rate[-_. ]?limit(?:[-_. ]?(?:ed|exceeded|reached|error))?|too[-_. ]?many[-_. ]?requests|throttl(?:ed|ing)|overload(?:ed)?)(?:[-_]?(?:error|exception))?$`)},
-		// OpenAI, OpenRouter, Google, Slack, Twilio, MediaWiki, Kraken, a status
-		{retry.ClassThrottled, regexp.MustCompile(`^(?:slow_down|openrouter_in_flight_budget|RESOURCE_EXHAUSTED|message_limit_exceeded|20429|maxlag|EService:Busy|429)$`)},
+		// OpenAI, OpenRouter, Google, Slack, Twilio, MediaWiki, Kraken, Docusign, a status
+		{retry.ClassThrottled, regexp.MustCompile(`^(?:slow_down|openrouter_in_flight_budget|RESOURCE_EXHAUSTED|message_limit_exceeded|20429|maxlag|EService:Busy|(?:HOURLY|BURST)_APIINVOCATION_LIMIT_EXCEEDED|429)$`)},
 		// OpenAI, Anthropic, AWS, Kraken
 		{retry.ClassTransient, regexp.MustCompile(`^(?:server_error|api_error|timeout_error|ModelNotReadyException|EService:Unavailable)$`)},
-		// money or a quota is used up
-		{retry.ClassPermanent, regexp.MustCompile(`^(?:insufficient_(?:quota|credits?|balance|funds)|billing_[a-z_]+|[a-z]+_(?:spend|usage)_limit_[a-z]+|credit_[a-z_]*exhausted|(?:Service)?[qQ]uota_?[eE]xceeded(?:Exception)?|dailyLimitExceeded)$`)},
+		// money is used up, or a quota of a day
+		{retry.ClassPermanent, regexp.MustCompile(`^(?:insufficient_(?:quota|credits?|balance|funds)|billing_[a-z_]+|[a-z]+_(?:spend|usage)_limit_[a-z]+|credit_[a-z_]*exhausted|exceeded_current_quota_error|dailyLimitExceeded)$`)},
 	}
 
-	codeFields = []string{"code", "type", "status", "reason", "__type", "error", "quota_limit", "quotaId", "error_code", "status_code", "limit_source"}
+	// codesWith200 matches codes whose meaning a status would express.
+	codesWith200 = [...]struct {
+		class   retry.Class
+		pattern *regexp.Regexp
+	}{
+		{retry.ClassThrottled, regexp.MustCompile(`(?i)^quota_?exceeded(?:_?error)?$`)},
+		{retry.ClassTransient, regexp.MustCompile(`^-32005$`)}, // a limit, or a node that lags behind
+	}
+
+	codeFields = []string{"code", "type", "status", "reason", "__type", "error", "quota_limit", "quotaId", "error_code", "errorCode", "error_type", "status_code", "limit_source"}
 )
 
 // read collects what object says; its fields take precedence over those further inside.
@@ -229,6 +269,9 @@ func (r *report) read(object map[string]any, depth int) {
 func (r *report) readCode(code string) {
 	code = code[max(strings.LastIndex(code, "#")+1, len(code)-maxText):]
 	class := retry.ClassUnknown
+	if r.status == http.StatusOK {
+		class = classWith200(code)
+	}
 	for _, c := range codes {
 		if c.pattern.MatchString(code) {
 			class = c.class
@@ -240,6 +283,25 @@ func (r *report) readCode(code string) {
 	r.daily = r.daily || !strings.Contains(code, " ") && period.MatchString(code)
 }
 
+// classWith200 returns the class of a code in the body of a response with status 200. A number
+// from 400 to 599 is the status that the response should have had.
+func classWith200(code string) retry.Class {
+	if status, err := strconv.Atoi(code); err == nil && len(code) == 3 {
+		return classOfStatus[errfacts.OfStatus(status)]
+	}
+	for _, c := range codesWith200 {
+		if c.pattern.MatchString(code) {
+			return c.class
+		}
+	}
+	return retry.ClassUnknown
+}
+
+var classOfStatus = map[errfacts.Class]retry.Class{
+	errfacts.Permanent: retry.ClassPermanent, errfacts.Throttled: retry.ClassThrottled,
+	errfacts.Transient: retry.ClassTransient, errfacts.TimedOut: retry.ClassTransient,
+}
+
 // readText reads a sentence.
 func (r *report) readText(text string) {
 	text = text[:min(len(text), maxText)]
@@ -248,9 +310,27 @@ func (r *report) readText(text string) {
 	}
 	r.message = cmp.Or(r.message, text)
 	r.saysDaily = r.saysDaily || period.MatchString(text)
+	r.saysLimited = r.saysLimited || limited.MatchString(text)
+	r.saysMoney = r.saysMoney || noMoney.MatchString(text)
+	r.saysTooLarge = r.saysTooLarge || isTooLarge(text)
 	for _, phrase := range beforeWait.FindAllStringIndex(text, 8) {
 		r.textWait = cmp.Or(r.textWait, r.waitAtStart(text[phrase[1]:], time.Second))
 	}
+}
+
+// isTooLarge reports whether a sentence says that the request is above a limit, so that a
+// smaller one is needed: "Limit 30000, Requested 36278".
+func isTooLarge(text string) bool {
+	if tooLarge.MatchString(text) {
+		return true
+	}
+	match := requested.FindStringSubmatch(text)
+	if match == nil {
+		return false
+	}
+	limit, _ := strconv.ParseInt(match[1], 10, 64)
+	asked, _ := strconv.ParseInt(match[2], 10, 64)
+	return asked > limit
 }
 
 // textOf returns a text or number, or "".
@@ -266,6 +346,16 @@ var (
 	// period matches quotas of a day or longer: GenerateRequestsPerDayPerProject (Gemini),
 	// free-models-per-day (OpenRouter), "1000 API calls / month" (Cohere), "DAY limit".
 	period = regexp.MustCompile(`(?i)(?:per[ _-]?|/ ?)(?:day|week|month)|\b(?:daily|weekly|monthly|day|month)[a-z ,_-]{0,24}(?:limit|quota)|(?:limit|quota)[a-z ]{0,30}\b(?:day|month)\b`)
+
+	// limited matches what says that a rate limit is exceeded, in a failure with status 200.
+	limited = regexp.MustCompile(`(?i)\b(?:rate|request|call)[- ]limit|\btoo many requests\b`)
+
+	// noMoney matches what says that a balance is used up.
+	noMoney = regexp.MustCompile(`(?i)\binsufficient (?:account )?(?:balance|credits?|funds)\b`)
+
+	// tooLarge and requested match requests above a limit: of Groq and OpenAI, and Infura.
+	tooLarge  = regexp.MustCompile(`(?i)\brequest too large\b|\breturned more than [0-9]+ results\b`)
+	requested = regexp.MustCompile(`(?i)\blimit ([0-9]{1,15})(?:, used [0-9]{1,15})?, requested ([0-9]{1,15})\b`)
 
 	// beforeWait matches the words before a wait in a sentence, such as "Please try again in".
 	beforeWait = regexp.MustCompile(`(?i)(?:\b(?:again|(?:re)?try(?: (?:the|this|your) (?:request|operation|call))?|available|resets?|(?:can|may) (?:only )?(?:submit|send|make|request|retry)[a-z ]{0,24}) (?:in|after|at|on):? |\bwait )(?:(?:for|about|at least|approximately|another) |~)*`)
@@ -356,17 +446,28 @@ func shopifyWait(value any) time.Duration {
 	return time.Duration(min(missing/rate*float64(time.Second), 1<<62))
 }
 
+// statusQuotaExceeded is DeepL's status for a quota of a month.
+const statusQuotaExceeded = 456
+
 // verdict returns the error for Check.
 func (r *report) verdict(resp *http.Response) error {
 	wait := cmp.Or(r.wait, r.textWait)
 	hint := cmp.Or(retryhttp.RetryAfter(resp, r.now), wait)
 	status, class := resp.StatusCode, r.class
 	refused := slices.Contains([]int{http.StatusTooManyRequests, 420, 430, 529}, status) || status == http.StatusForbidden && r.wait > 0
-	limited := refused || class == retry.ClassThrottled
+	if status == http.StatusOK && r.saysLimited && class != retry.ClassPermanent {
+		class = retry.ClassThrottled
+	}
+	limited := refused || class == retry.ClassThrottled || status == http.StatusForbidden && hint > 0
 	if class == retry.ClassTransient && status != http.StatusOK { // the status says more
 		class = retry.ClassUnknown
 	}
 	switch {
+	case status == statusQuotaExceeded,
+		status == http.StatusRequestEntityTooLarge && hint <= 0,
+		r.saysTooLarge && (limited || class != retry.ClassUnknown),
+		r.saysMoney && limited:
+		class = retry.ClassPermanent
 	case limited && (r.daily || r.saysDaily && hint <= 0 || hint > longest), status >= 500 && wait > longest:
 		class = retry.ClassPermanent
 	case class != retry.ClassUnknown:

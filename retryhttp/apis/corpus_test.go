@@ -95,6 +95,25 @@ var corpus = []sample{
 	{"LinkedIn", 429, nil, `{"serviceErrorCode":101,"message":"Resource level throttle APPLICATION DAY limit for calls to this resource is reached.","status":429}`, permanent, 0, "[rate limits](https://learn.microsoft.com/linkedin/shared/api-guide/concepts/rate-limits)"},
 	{"Airtable, second", 429, nil, `{"errors":[{"error":"RATE_LIMIT_REACHED","message":"Rate limit exceeded. Please try again later"}]}`, throttled, 0, "[rate limits](https://airtable.com/developers/web/api/rate-limits)"},
 	{"Airtable, month", 429, nil, `{"errors":[{"error":"PUBLIC_API_BILLING_LIMIT_EXCEEDED","message":"The API monthly billing plan limit has been exceeded. Please upgrade your plan."}]}`, permanent, 0, "[rate limits](https://airtable.com/developers/web/api/rate-limits)"},
+	{"Amazon SP-API", 429, []string{"X-Amzn-RateLimit-Limit: 0.0167"}, `{"errors":[{"code":"QuotaExceeded","message":"You exceeded your quota for the requested resource.","details":""}]}`, throttled, 0, "[usage plans](https://developer-docs.amazon.com/sp-api/docs/usage-plans-and-rate-limits)"},
+	{"Etherscan, rate", 200, nil, `{"status":"0","message":"NOTOK","result":"Max rate limit reached, please use API Key for higher rate limit"}`, throttled, 0, etherscan},
+	{"Etherscan, day", 200, nil, `{"status":"0","message":"NOTOK","result":"Max daily rate limit reached. 110000 (100%) of 100000 day/limit"}`, permanent, 0, etherscan},
+	{"Etherscan, nothing found", 200, nil, `{"status":"0","message":"No transactions found","result":[]}`, unknown, 0, etherscan},
+	{"Tenderly", 200, nil, `{"id":1,"jsonrpc":"2.0","error":{"code":-32005,"message":"rate limit exceeded"}}`, throttled, 0, "[limits](https://docs.tenderly.co/platform/account/billing/limits)"},
+	{"Infura, too many results", 200, nil, `{"jsonrpc":"2.0","id":1,"error":{"code":-32005,"message":"query returned more than 10000 results"}}`, permanent, 0, "[eth_getLogs](https://docs.infura.io/reference/ethereum/json-rpc-methods/eth_getlogs/#constraints)"},
+	{"Solana, behind", 200, nil, `{"jsonrpc":"2.0","error":{"code":-32005,"message":"Node is behind by 42 slots","data":{"numSlotsBehind":42}},"id":1}`, transient, 0, "[getHealth](https://solana.com/docs/rpc/http/gethealth)"},
+	{"Alchemy", 200, nil, `{"jsonrpc":"2.0","id":1,"error":{"code":429,"message":"Your app has exceeded its compute units per second capacity. If you have retries enabled, you can safely ignore this message."}}`, throttled, 0, "[errors](https://www.alchemy.com/docs/reference/error-reference)"},
+	{"Alchemy, success", 200, nil, `{"jsonrpc":"2.0","id":1,"result":"0x1"}`, unknown, 0, "[errors](https://www.alchemy.com/docs/reference/error-reference)"},
+	{"Groq, too large", 413, nil, `{"error":{"message":"Request too large for model llama-3.1-8b-instant in organization org_1 service tier on_demand on tokens per minute (TPM): Limit 6000, Requested 12328, please reduce your message size and try again. Need more tokens? Upgrade to Dev Tier today at https://console.groq.com/settings/billing","type":"tokens","code":"rate_limit_exceeded"}}`, permanent, 0, "[ha-groq-cloud-api issue 27](https://github.com/HunorLaczko/ha-groq-cloud-api/issues/27)"},
+	{"OpenAI, too large", 429, nil, `{"error":{"message":"Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Requested 36278. The input or output tokens must be reduced in order to run successfully. Visit https://platform.openai.com/account/rate-limits to learn more.","type":"tokens","param":null,"code":"rate_limit_exceeded"}}`, permanent, 0, "[aider issue 1880](https://github.com/Aider-AI/aider/issues/1880)"},
+	{"DeepL, quota", 456, nil, `{"message":"Quota exceeded"}`, permanent, 0, "[errors](https://developers.deepl.com/docs/best-practices/error-handling)"},
+	{"Baidu, rate", 200, nil, `{"error_code":18,"error_msg":"Open api qps request limit reached"}`, throttled, 0, "[JDMemberCloseAccount issue 48](https://github.com/yqchilde/JDMemberCloseAccount/issues/48)"},
+	{"Baidu, day", 200, nil, `{"error_code":17,"error_msg":"Open api daily request limit reached"}`, permanent, 0, "[gpt_academic issue 1824](https://github.com/binary-husky/gpt_academic/issues/1824)"},
+	{"Baidu, success", 200, nil, `{"error_code":0,"error_msg":"SUCCESS","log_id":1}`, unknown, 0, "[gpt_academic issue 1824](https://github.com/binary-husky/gpt_academic/issues/1824)"},
+	{"Z.ai, no balance", 429, nil, `{"error":{"code":"1113","message":"Insufficient balance or no resource package. Please recharge."},"request_id":"1"}`, permanent, 0, "[cursor2api issue 30](https://github.com/7836246/cursor2api/issues/30)"},
+	{"Kimi, quota", 429, nil, `{"error":{"type":"exceeded_current_quota_error","message":"You exceeded your current token quota: please check your account balance"}}`, permanent, 0, "[errors](https://platform.moonshot.ai/docs/api/chat#error-codes)"},
+	{"Docusign", 400, []string{"X-RateLimit-Limit: 3000", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1793622600"}, `{"errorCode":"HOURLY_APIINVOCATION_LIMIT_EXCEEDED","message":"The maximum number of hourly API invocations has been exceeded. The hourly limit is 3000."}`, throttled, 30 * time.Minute, "[resource limits](https://developers.docusign.com/platform/resource-limits)"},
+	{"Bokio, month", 403, []string{"Retry-After: 86400"}, `{"code":"quota-exceeded","message":"The monthly request quota of the company is used up.","bokioErrorId":"1"}`, permanent, 24 * time.Hour, "[rate limits](https://docs.bokio.se/reference-link/rate-limits)"},
 }
 
 const (
@@ -115,6 +134,7 @@ const (
 	slack           = "[rate limits](https://docs.slack.dev/apis/web-api/rate-limits)"
 	discord         = "[rate limits](https://docs.discord.com/developers/topics/rate-limits)"
 	shopify         = "[limits](https://shopify.dev/docs/api/usage/limits)"
+	etherscan       = "[errors](https://docs.etherscan.io/resources/common-error-messages)"
 	atlassian       = "[rate limiting](https://developer.atlassian.com/cloud/jira/platform/rate-limiting/)"
 	notion          = "[status codes](https://developers.notion.com/reference/status-codes)"
 )
