@@ -17,7 +17,7 @@ const page = "https://github.com/gobackoff/retry/blob/main/docs/retrycheck.md"
 func Default() []*analysis.Analyzer {
 	return []*analysis.Analyzer{
 		Body, Budget, Classify, Compare, Dropped, Escape, Fake, Hooks, Invalid, NoFail,
-		OpContext, Repeat, Response, Sleep, Transaction, Unit,
+		OpContext, Race, Repeat, Response, Sleep, Transaction, Unit,
 	}
 }
 
@@ -65,9 +65,21 @@ func analyzer(name, doc string, run func(*pass)) *analysis.Analyzer {
 // report reports a mistake at c, once. It does not report what nobody would correct: generated
 // code, tests, which sleep and pass invalid values on purpose, and what a comment accepts.
 func (p *pass) report(c inspector.Cursor, format string, args ...any) {
+	if !p.inTest(c) {
+		p.reportAnywhere(c, format, args...)
+	}
+}
+
+// inTest reports whether c is in a file of tests.
+func (p *pass) inTest(c inspector.Cursor) bool {
+	return strings.HasSuffix(p.Fset.Position(c.Node().Pos()).Filename, "_test.go")
+}
+
+// reportAnywhere is report for a mistake that is one in tests, too.
+func (p *pass) reportAnywhere(c inspector.Cursor, format string, args ...any) {
 	file := around(c, (*ast.File)(nil)).Node().(*ast.File)
 	position := p.Fset.Position(c.Node().Pos())
-	if ast.IsGenerated(file) || strings.HasSuffix(position.Filename, "_test.go") || p.accepted(file, position.Line) {
+	if ast.IsGenerated(file) || p.accepted(file, position.Line) {
 		return
 	}
 	message := fmt.Sprintf(format, args...)

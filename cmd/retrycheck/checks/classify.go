@@ -23,6 +23,14 @@ var Classify = analyzer("classify", "report classifiers that match no error, or 
 			}
 		}
 	}
+	for _, call := range p.calls {
+		if call.name == ours+".FirstOf" {
+			p.reportLate(call)
+		}
+	}
+	for c := range p.root.Preorder((*ast.CallExpr)(nil)) {
+		p.reportClassifier(c)
+	}
 	if slices.ContainsFunc(p.Pkg.Imports(), func(imported *types.Package) bool { return imported.Path() == ours }) {
 		p.reportMethods()
 	}
@@ -112,4 +120,147 @@ func (p *pass) reportInverted(at inspector.Cursor) {
 	if lasting.MatchString(target) {
 		p.report(at, "OnlyIf retries only the errors for which the function returns true: to stop at %s, use PermanentIf(%[1]s)", strings.TrimSpace(target))
 	}
+}
+
+// reportClassifier reports a function for OnlyIf or ClassifierFunc that does not look into
+// wrapped errors, or that, as the only classifier of a policy, makes every other error
+// transient.
+func (p *pass) reportClassifier(c inspector.Cursor) {
+	n := c.Node().(*ast.CallExpr)
+	isFunc := p.info.Types[n.Fun].IsType() && typeName(p.info.TypeOf(n)) == ours+".ClassifierFunc"
+	if !isFunc && p.callee(n) != ours+".OnlyIf" || len(n.Args) != 1 {
+		return
+	}
+	fn := p.function(c.ChildAt(edge.CallExpr_Args, 0))
+	if !fn.Valid() || p.signature(fn).Params().Len() != 1 {
+		return
+	}
+	err := p.signature(fn).Params().At(0)
+	for _, use := range p.vars[err].uses {
+		switch parent := use.Parent().Node().(type) {
+		case *ast.TypeAssertExpr:
+			p.report(use.Parent(), "an operation may wrap its error, and AttemptTimeout and markers do: use errors.As or errors.AsType")
+		case *ast.BinaryExpr:
+			if target, ok := p.info.Uses[lastName(parent.Y)].(*types.Var); ok && target.Kind() == types.PackageVar {
+				p.report(use.Parent(), "an operation may wrap its error, and AttemptTimeout and markers do: use errors.Is(%s, %s)", err.Name(), types.ExprString(parent.Y))
+			}
+		}
+	}
+	if isFunc && p.isAlone(c) && len(p.vars[err].uses) > 0 {
+		p.reportFallback(fn)
+	}
+}
+
+// isAlone reports whether c is the Classifier of a policy, and not one of several.
+func (p *pass) isAlone(c inspector.Cursor) bool {
+	for c.ParentEdgeKind() == edge.ParenExpr_X {
+		c = c.Parent()
+	}
+	return p.field(c.Parent()) == ours+".Classifier" || p.field(p.destination(c).Parent()) == ours+".Classifier" && c.ParentEdgeKind() != edge.CallExpr_Args
+}
+
+// reportFallback reports the last return of a classifier if it has a constant class that makes
+// unknown errors transient, and nothing in the classifier asks another one.
+func (p *pass) reportFallback(fn inspector.Cursor) {
+	for c := range fn.Preorder((*ast.CallExpr)(nil), (*ast.CompositeLit)(nil)) {
+		name := p.callee(c.Node())
+		if lit, ok := c.Node().(*ast.CompositeLit); ok {
+			name = typeName(p.info.TypeOf(lit))
+		}
+		if name == ours+".DefaultClassifier" || strings.HasSuffix(name, ".Classify") {
+			return
+		}
+	}
+	list := body(fn).List
+	if len(list) < 2 {
+		return
+	}
+	ret, ok := list[len(list)-1].(*ast.ReturnStmt)
+	if !ok || len(ret.Results) != 1 {
+		return
+	}
+	lit, ok := ret.Results[0].(*ast.CompositeLit)
+	if !ok || len(lit.Elts) > 1 {
+		return
+	}
+	for _, e := range lit.Elts {
+		kv, ok := e.(*ast.KeyValueExpr)
+		if !ok || objectName(p.info.Uses[lastName(kv.Value)]) != ours+".ClassTransient" {
+			return
+		}
+	}
+	for c := range fn.Preorder((*ast.ReturnStmt)(nil)) {
+		if c.Node() == ret {
+			p.report(c, "this retries every other error, such as a 404 or a canceled context: return retry.Verdict{} here, and use retry.FirstOf(mine, retry.DefaultClassifier{})")
+		}
+	}
+}
+
+// known has methods and fields by which the DefaultClassifier decides.
+var known = names(`(HTTP)?StatusCode|HTTPStatusCode|HTTPCode|ErrorCode|SQLState|(Is)?Retryable(Error)?|NonRetr(iable|yable)|SafeToRetry|Timeout|CanceledError`)
+
+// reportLate reports a classifier behind the default one in FirstOf that looks for errors about
+// which the default one has decided.
+func (p *pass) reportLate(list *call) {
+	late := false
+	for i, arg := range list.Args {
+		at := list.ChildAt(edge.CallExpr_Args, i)
+		if late {
+			p.reportDecided(at)
+		}
+		lit, ok := p.value(at).Node().(*ast.CompositeLit)
+		late = late || ok && typeName(p.info.TypeOf(lit)) == ours+".DefaultClassifier" && arg != nil
+	}
+}
+
+func (p *pass) reportDecided(at inspector.Cursor) {
+	fn := p.function(at)
+	if n, ok := p.value(at).Node().(*ast.CallExpr); ok && len(n.Args) == 1 {
+		fn = p.function(p.value(at).ChildAt(edge.CallExpr_Args, 0))
+	}
+	if !fn.Valid() {
+		return
+	}
+	for c := range fn.Preorder((*ast.CallExpr)(nil)) {
+		n := c.Node().(*ast.CallExpr)
+		var t types.Type
+		switch p.callee(n) {
+		case "errors.As":
+			if pointer, ok := p.info.TypeOf(n.Args[1]).(*types.Pointer); ok {
+				t = pointer.Elem()
+			}
+		case "errors.AsType":
+			t = p.info.TypeOf(n).(*types.Tuple).At(0).Type()
+		}
+		if name := decides(t); name != "" {
+			p.report(at, "DefaultClassifier decides about errors with %s, so this is not asked about %s: put it first", name, types.TypeString(t, types.RelativeTo(p.Pkg)))
+			return
+		}
+	}
+}
+
+// decides names the method or field of an error by which the DefaultClassifier decides.
+func decides(t types.Type) string {
+	if t == nil {
+		return ""
+	}
+	methods := types.NewMethodSet(t)
+	for method := range methods.Methods() {
+		if known.MatchString(method.Obj().Name()) {
+			return method.Obj().Name()
+		}
+	}
+	if pointer, ok := t.Underlying().(*types.Pointer); ok {
+		t = pointer.Elem()
+	}
+	s, ok := t.Underlying().(*types.Struct)
+	if !ok {
+		return ""
+	}
+	for f := range s.Fields() {
+		if known.MatchString(f.Name()) {
+			return f.Name()
+		}
+	}
+	return ""
 }

@@ -325,12 +325,33 @@ func around(c inspector.Cursor, kinds ...ast.Node) inspector.Cursor {
 }
 
 // contextAround returns the context parameter of the innermost function around c that has
-// one. The context of a function around a literal counts only if the literal is called
-// there or passed on: what go and defer start may outlive it on purpose.
+// one.
 func (x *indexed) contextAround(c inspector.Cursor) *types.Var {
+	return x.parameterAround(c, func(v *types.Var) bool { return isContext(v.Type()) })
+}
+
+// contextToPass names the context that the functions around c have, as a parameter or in the
+// request that they handle, or is empty.
+func (x *indexed) contextToPass(c inspector.Cursor) string {
+	v := x.parameterAround(c, func(v *types.Var) bool {
+		return isContext(v.Type()) || typeName(v.Type()) == "net/http.Request"
+	})
+	switch {
+	case v == nil:
+		return ""
+	case isContext(v.Type()):
+		return v.Name()
+	}
+	return v.Name() + ".Context()"
+}
+
+// parameterAround returns the parameter that matches of the innermost function around c that
+// has one. A parameter of a function around a literal counts only if the literal is called
+// there or passed on: what go and defer start may outlive it on purpose.
+func (x *indexed) parameterAround(c inspector.Cursor, matches func(*types.Var) bool) *types.Var {
 	for e := range c.Enclosing((*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)) {
 		for v := range x.signature(e).Params().Variables() {
-			if v.Name() != "_" && v.Name() != "" && isContext(v.Type()) {
+			if v.Name() != "_" && v.Name() != "" && matches(v) {
 				return v
 			}
 		}

@@ -36,7 +36,21 @@ var Sleep = analyzer("sleep", "report loops that call time.Sleep and ignore the 
 			p.report(c, "no failure ends this loop, so once %s is done it fails and sleeps forever: "+advice, ctx.Name())
 		}
 	}
+	for _, call := range p.operations {
+		p.reportOwnWait(call)
+	}
 })
+
+// reportOwnWait reports an operation that sleeps after a failure, before Do waits.
+func (p *pass) reportOwnWait(call *call) {
+	for c := range call.op.Preorder((*ast.ExprStmt)(nil)) {
+		in := around(c, (*ast.IfStmt)(nil), (*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.FuncLit)(nil))
+		test, ok := in.Node().(*ast.IfStmt)
+		if ok && p.isFailure(test.Cond) && p.sleeps(c.Node().(*ast.ExprStmt).X) {
+			p.report(c, "%s waits after a failure by itself, unless its context is done: set the wait in the policy's Backoff", shortName(call.name))
+		}
+	}
+}
 
 func (p *pass) sleeps(e ast.Expr) bool {
 	if receive, ok := e.(*ast.UnaryExpr); ok && receive.Op == token.ARROW {

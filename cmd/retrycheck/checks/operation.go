@@ -16,8 +16,8 @@ import (
 // OpContext reports operations that ignore the context that they are called with.
 var OpContext = analyzer("opcontext", "report operations that ignore the context that they are given", func(p *pass) {
 	for _, call := range p.loops {
-		if ctx := p.contextAround(call.Cursor); ctx != nil && len(call.Args) > 0 && p.isBackground(call.Args[0]) {
-			p.report(call.Cursor, "%s goes on after %s is done: pass %[2]s to it", shortName(call.name), ctx.Name())
+		if ctx := p.contextToPass(call.Cursor); ctx != "" && len(call.Args) > 0 && p.isBackground(call.Args[0]) {
+			p.report(call.Cursor, "%s goes on after %s is done: pass %[2]s to it", shortName(call.name), ctx)
 		}
 		if !call.op.Valid() {
 			continue

@@ -6,6 +6,7 @@ import (
 	"go/constant"
 	"go/token"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -126,6 +127,9 @@ var Unit = analyzer("unit", "report durations without a unit", func(p *pass) {
 	if waits.MatchString(decoration.ReplaceAllString(p.Pkg.Path(), "") + ".") {
 		return // a library may count in nanoseconds
 	}
+	for c := range p.root.Preorder((*ast.CallExpr)(nil)) {
+		p.reportConversion(c)
+	}
 	for c := range p.root.Preorder((*ast.BasicLit)(nil), (*ast.Ident)(nil)) {
 		tv := p.info.Types[c.Node().(ast.Expr)]
 		id, ok := c.Node().(*ast.Ident)
@@ -137,6 +141,38 @@ var Unit = analyzer("unit", "report durations without a unit", func(p *pass) {
 		}
 	}
 })
+
+// Names of numbers whose unit is not the nanosecond, and what reads a number of an unknown unit.
+var (
+	otherUnit = regexp.MustCompile(`(?i)(sec|secs|seconds?|millis|milliseconds?|mins|minutes?|hours?)$|[a-z0-9_](Ms|MS|_ms)$|^ms$`)
+	fromText  = names(`strconv\.(Atoi|ParseInt|ParseUint)`)
+)
+
+// reportConversion reports time.Duration(n), if n counts seconds or was read from a text, and
+// nothing multiplies it by a unit.
+func (p *pass) reportConversion(c inspector.Cursor) {
+	conversion := c.Node().(*ast.CallExpr)
+	if len(conversion.Args) != 1 || !p.info.Types[conversion.Fun].IsType() || typeName(p.info.TypeOf(conversion)) != "time.Duration" {
+		return
+	}
+	id := lastName(ast.Unparen(conversion.Args[0]))
+	if id == nil || p.info.Types[conversion].Value != nil {
+		return
+	}
+	arg := c.ChildAt(edge.CallExpr_Args, 0)
+	if !otherUnit.MatchString(id.Name) && !fromText.MatchString(p.latest(arg)) || typeName(p.info.TypeOf(id)) == "time.Duration" {
+		return
+	}
+	places := []inspector.Cursor{c}
+	for _, v := range p.vars {
+		if slices.Contains(v.values, c) {
+			places = append(places, v.uses...)
+		}
+	}
+	if slices.ContainsFunc(places, func(at inspector.Cursor) bool { return waits.MatchString(p.receiver(at)) }) {
+		p.report(c, "this takes %s as nanoseconds: multiply the Duration by its unit, such as time.Second", id.Name)
+	}
+}
 
 // receiver names the function or the type that a value is given to, if it is one.
 func (p *pass) receiver(c inspector.Cursor) string {

@@ -24,6 +24,8 @@ var Repeat = analyzer("repeat", "report operations that send a POST or add to a 
 		p.reportPosts(call)
 		p.reportState(call)
 		p.reportOwnError(call)
+		p.reportWrites(call)
+		p.reportOnce(call)
 	}
 	for c := range p.root.Preorder((*ast.KeyValueExpr)(nil)) {
 		value := c.ChildAt(edge.KeyValueExpr_Value, -1)
@@ -321,6 +323,85 @@ func (p *pass) mayFail(op, c inspector.Cursor) bool {
 		fails := !given || !p.info.Types[last.Node().(ast.Expr)].IsNil()
 		if fails && (ret.Node().End() > c.Node().End() || again != op && again.Contains(ret)) {
 			return true
+		}
+	}
+	return false
+}
+
+// What copies a whole content to its first argument, and methods that write to their receiver.
+var (
+	copying = names(`io\.Copy(N|Buffer)?`)
+	writes  = names(`bytes\.Buffer\.(Write|WriteString|ReadFrom)`, `strings\.Builder\.(Write|WriteString)`, `os\.File\.(Write|WriteString|ReadFrom)`)
+	closing = names(`Close`, `Sync`, `Flush`, `Name`)
+)
+
+// reportWrites reports what an operation writes to a file or a buffer outside, which then has
+// a part of each failed attempt.
+func (p *pass) reportWrites(loop *call) {
+	for _, c := range p.calls {
+		if !loop.op.Contains(c.Cursor) || !p.mayFail(loop.op, c.Parent()) && !p.mayFail(loop.op, c.Cursor) {
+			continue
+		}
+		var to inspector.Cursor
+		switch {
+		case copying.MatchString(c.name):
+			to = c.ChildAt(edge.CallExpr_Args, 0)
+		case writes.MatchString(c.name):
+			if sel := c.ChildAt(edge.CallExpr_Fun, -1); sel.Node() != nil {
+				to = sel.ChildAt(edge.SelectorExpr_X, -1)
+			}
+		}
+		if !to.Valid() {
+			continue
+		}
+		e := p.plain(to).Node().(ast.Expr)
+		v := p.owner(e)
+		if v == nil || !p.survives(v, loop.op) || v.Pkg() != p.Pkg || p.knows(loop.op, v) {
+			continue
+		}
+		p.report(c.Cursor, "%s keeps what a failed attempt has written, and a retry writes all of it again: write to a variable of the operation, or rewind and truncate first", types.ExprString(e))
+	}
+}
+
+// knows reports whether an operation does more with a variable than to write to it and to close
+// it, so that it may go on where the last attempt ended, or begin anew.
+func (p *pass) knows(op inspector.Cursor, v *types.Var) bool {
+	return slices.ContainsFunc(p.vars[v].uses, func(use inspector.Cursor) bool {
+		if !op.Contains(use) {
+			return false
+		}
+		method, called := field(use)
+		name := p.callee(called.Node())
+		return !closing.MatchString(method) && !writes.MatchString(name) && !copying.MatchString(p.callee(use.Parent().Node())) &&
+			!copying.MatchString(p.callee(use.Parent().Parent().Node()))
+	})
+}
+
+// reportOnce reports a sync.Once whose function may fail: no attempt but the first calls it.
+func (p *pass) reportOnce(loop *call) {
+	for _, c := range p.calls {
+		if !loop.op.Contains(c.Cursor) || c.name != "sync.Once.Do" {
+			continue
+		}
+		once, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
+		if !ok {
+			continue
+		}
+		v := p.owner(once.X)
+		if fn := p.function(c.ChildAt(edge.CallExpr_Args, 0)); v != nil && p.survives(v, loop.op) && fn.Valid() && p.setsError(fn) {
+			p.report(c.Cursor, "%s has run its function in the first attempt, so a retry gets the first failure again: call the function in each attempt", types.ExprString(once.X))
+		}
+	}
+}
+
+// setsError reports whether a function sets an error outside of it.
+func (p *pass) setsError(fn inspector.Cursor) bool {
+	for c := range fn.Preorder((*ast.AssignStmt)(nil)) {
+		for _, target := range c.Node().(*ast.AssignStmt).Lhs {
+			v := p.owner(target)
+			if v != nil && outside(v, fn) && types.Implements(p.info.TypeOf(target), errorType) {
+				return true
+			}
 		}
 	}
 	return false

@@ -2,6 +2,8 @@ package checks
 
 import (
 	"go/ast"
+	"go/constant"
+	"go/token"
 	"go/types"
 	"slices"
 	"strings"
@@ -44,6 +46,12 @@ var Response = analyzer("response", "report HTTP responses that leave an attempt
 			}
 			inside := slices.DeleteFunc(slices.Clone(p.vars[v].uses), func(use inspector.Cursor) bool { return !call.op.Contains(use) })
 			leaves := outside(v, call.op) || slices.ContainsFunc(inside, func(use inspector.Cursor) bool { return p.kept(use, call.op) })
+			if !leaves && !returns {
+				p.reportOpen(call, v, inside)
+			}
+			if !leaves && !returns && !p.retriesItself(c) { // which Repeat reports
+				p.reportOwnStatus(call, v, inside)
+			}
 			switch {
 			case leaves && p.timed(call) && !slices.ContainsFunc(inside, func(use inspector.Cursor) bool { return p.reads(use) && !p.kept(use, call.op) }):
 				p.report(c.Cursor, "the body of %s is read after the attempt, whose AttemptTimeout has then canceled it: read it in the operation", v.Name())
@@ -192,3 +200,104 @@ func (p *pass) looks(use inspector.Cursor) bool {
 }
 
 func compares(c inspector.Cursor) bool { _, ok := c.Node().(*ast.BinaryExpr); return ok }
+
+// reportOwnStatus reports an error that an operation makes of a status such as 404, without
+// saying so in a form that the classifier reads.
+func (p *pass) reportOwnStatus(loop *call, resp types.Object, uses []inspector.Cursor) {
+	if !strings.HasPrefix(loop.name, ours) || p.names(loop.policy, "Classifier") {
+		return
+	}
+	var tests []inspector.Cursor
+	for _, use := range uses {
+		name, _ := field(use)
+		if test := around(use, (*ast.IfStmt)(nil), (*ast.SwitchStmt)(nil), (*ast.BlockStmt)(nil)); name == "StatusCode" {
+			tests = append(tests, test)
+		} else if name == "" && !compares(use.Parent()) {
+			return // another function looks at it
+		}
+	}
+	tests = slices.DeleteFunc(tests, func(c inspector.Cursor) bool { _, inBlock := c.Node().(*ast.BlockStmt); return inBlock })
+	if len(tests) != 1 {
+		return
+	}
+	test, ok := tests[0].Node().(*ast.IfStmt)
+	if !ok || !p.coversClients(test.Cond) {
+		return
+	}
+	for ret := range tests[0].ChildAt(edge.IfStmt_Body, -1).Preorder((*ast.ReturnStmt)(nil)) {
+		last, given := ret.LastChild()
+		if given && plainErrors.MatchString(p.callee(last.Node())) && !p.wraps(last) {
+			p.report(last, "this error does not say its status in a form that is read, so a 404 is retried and Retry-After is ignored: return the error of retryhttp.CheckStatus(%s)", resp.Name())
+		}
+	}
+}
+
+// plainErrors makes errors of a text.
+var plainErrors = names(`errors\.New`, `fmt\.Errorf`)
+
+// wraps reports whether a call of fmt.Errorf wraps an error.
+func (p *pass) wraps(c inspector.Cursor) bool {
+	return slices.ContainsFunc(c.Node().(*ast.CallExpr).Args, func(arg ast.Expr) bool {
+		return types.Implements(p.info.TypeOf(arg), errorType)
+	})
+}
+
+// names reports whether a policy has a field of a name, as far as it is in sight.
+func (p *pass) names(policy inspector.Cursor, name string) bool {
+	return policy.Valid() && slices.ContainsFunc(p.mentions(policy), func(id inspector.Cursor) bool {
+		return id.Node().(*ast.Ident).Name == name
+	})
+}
+
+// coversClients reports whether a condition is true for statuses from 400 to 499: a status that
+// is not a success, or that is at least 300 or 400.
+func (p *pass) coversClients(e ast.Expr) bool {
+	test, ok := ast.Unparen(e).(*ast.BinaryExpr)
+	if !ok {
+		return false
+	}
+	n, exact := int64(0), false
+	if value := p.info.Types[test.Y].Value; value != nil {
+		n, exact = constant.Int64Val(constant.ToInt(value))
+	}
+	switch test.Op {
+	case token.NEQ:
+		return exact && (n >= 200 && n < 300 || n == 2)
+	case token.GEQ, token.GTR:
+		return exact && n >= 299 && n <= 400
+	case token.LOR:
+		return p.coversClients(test.X) || p.coversClients(test.Y)
+	}
+	return false
+}
+
+// reportOpen reports a response that an operation leaves because of its status, before it
+// closes the body.
+func (p *pass) reportOpen(loop *call, resp types.Object, uses []inspector.Cursor) {
+	var closed inspector.Cursor
+	for _, use := range uses {
+		name, parent := field(use)
+		if sel, ok := parent.Node().(*ast.SelectorExpr); ok && name == "Body" && sel.Sel.Name == "Close" && !closed.Valid() {
+			closed = use
+		}
+	}
+	if !closed.Valid() {
+		return
+	}
+	for ret := range loop.op.Preorder((*ast.ReturnStmt)(nil)) {
+		test, ok := around(ret, (*ast.IfStmt)(nil)).Node().(*ast.IfStmt)
+		if !ok || ret.Node().Pos() > closed.Node().Pos() || around(ret, (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)) != loop.op {
+			continue
+		}
+		asks, handles := false, false
+		for _, use := range uses {
+			in := use.Node().Pos()
+			name, _ := field(use)
+			asks = asks || test.Cond.Pos() <= in && in < test.Cond.End() && name == "StatusCode"
+			handles = handles || test.Body.Pos() <= in && in < test.Body.End() && (name == "" || name == "Body")
+		}
+		if asks && !handles {
+			p.report(ret, "the body of %s is not closed here, so each attempt leaves a connection open: put defer %[1]s.Body.Close() before", resp.Name())
+		}
+	}
+}

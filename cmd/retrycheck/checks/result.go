@@ -2,6 +2,7 @@ package checks
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
 	"strings"
@@ -127,6 +128,7 @@ var Compare = analyzer("compare", "report errors of Do that are compared with ==
 			p.report(c, "Do returns an error that matches retry.%[1]s but is not equal to it: use errors.Is(err, retry.%[1]s)", reason.Name())
 		}
 	}
+	p.reportNever()
 	for c := range p.root.Preorder((*ast.TypeAssertExpr)(nil)) {
 		asserted := c.ChildAt(edge.TypeAssertExpr_X, -1)
 		to := c.Node().(*ast.TypeAssertExpr).Type
@@ -160,6 +162,19 @@ var Compare = analyzer("compare", "report errors of Do that are compared with ==
 
 var doers = names(ours + `\.(Do|DoValue)`)
 
+// reportNever reports errors.Is(err, retry.ErrPermanent) for an error of Do, which is the
+// operation's own after a permanent failure.
+func (p *pass) reportNever() {
+	for _, c := range p.calls {
+		if c.name != "errors.Is" || len(c.Args) != 2 {
+			continue
+		}
+		if objectName(p.info.Uses[lastName(c.Args[1])]) == ours+".ErrPermanent" && doers.MatchString(p.latest(c.ChildAt(edge.CallExpr_Args, 0))) {
+			p.report(c.Cursor, "this is never true, because Do returns a permanent error as the operation returned it: ask for that error, or for policy.Classify(err).Class")
+		}
+	}
+}
+
 // lastName returns the last identifier of a name such as io.EOF, or nil.
 func lastName(e ast.Expr) *ast.Ident {
 	if sel, ok := e.(*ast.SelectorExpr); ok {
@@ -170,6 +185,38 @@ func lastName(e ast.Expr) *ast.Ident {
 }
 
 var final = names(ours+`\.Permanent`, cenkalti+`\.Permanent`, avast+`\.Unrecoverable`)
+
+// What ends a test.
+var (
+	stopsTest = names(`testing\.(common|T|B|TB)\.(Fatal|Fatalf|FailNow)`)
+	requires  = names(`github\.com/stretchr/testify/require\.(Assertions\.)?NoErrorf?`)
+)
+
+// stops names what ends a test in an operation because a call in it failed.
+func (p *pass) stops(op inspector.Cursor) string {
+	for c := range op.Preorder((*ast.CallExpr)(nil)) {
+		name := p.callee(c.Node())
+		test, inIf := around(c, (*ast.IfStmt)(nil), (*ast.FuncLit)(nil)).Node().(*ast.IfStmt)
+		if requires.MatchString(name) || stopsTest.MatchString(name) && inIf && p.isFailure(test.Cond) {
+			return strings.Replace(shortName(name), "testing.common", "t", 1)
+		}
+	}
+	return ""
+}
+
+// isFailure reports whether a condition is err != nil.
+func (p *pass) isFailure(e ast.Expr) bool {
+	test, ok := e.(*ast.BinaryExpr)
+	return ok && test.Op == token.NEQ && p.info.Types[test.Y].IsNil() && types.Implements(p.info.TypeOf(test.X), errorType)
+}
+
+// triesAgain reports whether the policy of a call says how often or how long to try.
+func (p *pass) triesAgain(call *call) bool {
+	return call.policy.Valid() && slices.ContainsFunc(p.mentions(call.policy), func(id inspector.Cursor) bool {
+		name := id.Node().(*ast.Ident).Name
+		return name == "MaxAttempts" || name == "MaxElapsed"
+	})
+}
 
 // NoFail reports operations that succeed or fail for good, so that nothing is ever retried.
 var NoFail = analyzer("nofail", "report operations that never return an error to retry", func(p *pass) {
@@ -182,7 +229,12 @@ var NoFail = analyzer("nofail", "report operations that never return an error to
 				retried = retried || !given || !p.info.Types[last.Node().(ast.Expr)].IsNil() && !final.MatchString(p.callee(last.Node()))
 			}
 		}
-		if returns && !retried && retriers.MatchString(call.name) {
+		if !returns || retried || !retriers.MatchString(call.name) {
+			continue
+		}
+		if stop := p.stops(call.op); p.inTest(call.Cursor) && stop != "" && doers.MatchString(call.name) && p.triesAgain(call) {
+			p.reportAnywhere(call.Cursor, "%s ends the test at the first failure, so %s never retries it: return an error, and check after the call", stop, shortName(call.name))
+		} else {
 			p.report(call.Cursor, "the operation never returns an error that is not permanent, so %s never retries it", shortName(call.name))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"net"
+	"net/http"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -19,8 +20,6 @@ type kindError struct{ kind string }
 
 func (kindError) Error() string          { return "kind" }
 func (e kindError) Is(target error) bool { return target == kindError{e.kind} }
-
-var errGone = errors.New("gone")
 
 var (
 	byPointer = retry.Policy{Classifier: retry.PermanentIf(&goneError{})} // want `no error is equal to this new value`
@@ -68,3 +67,46 @@ func (busyError) Retryable() bool             { return true }
 type timer struct{}
 
 func (timer) RetryAfter() int { return 1 }
+
+func (quotaError) StatusCode() int { return http.StatusForbidden }
+
+var errGone = errors.New("gone")
+
+var (
+	others = retry.Policy{Classifier: retry.ClassifierFunc(func(err error) retry.Verdict {
+		if errors.Is(err, errGone) {
+			return retry.Verdict{Class: retry.ClassPermanent}
+		}
+		return retry.Verdict{Class: retry.ClassTransient} // want `this retries every other error, such as a 404 or a canceled context: return retry.Verdict\{\} here, and use retry.FirstOf\(mine, retry.DefaultClassifier\{\}\)`
+	})}
+
+	late = retry.Policy{Classifier: retry.FirstOf(retry.DefaultClassifier{}, retry.ClassifierFunc(quotas))} // want `DefaultClassifier decides about errors with StatusCode, so this is not asked about quotaError: put it first`
+
+	asserting = retry.Policy{Classifier: retry.OnlyIf(func(err error) bool {
+		_, ok := err.(busyError)    // want `an operation may wrap its error, and AttemptTimeout and markers do: use errors.As or errors.AsType`
+		return ok || err == errGone // want `an operation may wrap its error, and AttemptTimeout and markers do: use errors.Is\(err, errGone\)`
+	})}
+
+	rightOnes = []retry.Classifier{
+		retry.FirstOf(retry.ClassifierFunc(quotas), retry.DefaultClassifier{}),
+		retry.FirstOf(retry.DefaultClassifier{}, retry.ClassifierFunc(listed)),
+		retry.ClassifierFunc(listed),
+	}
+
+	allowList = retry.Policy{Classifier: retry.ClassifierFunc(listed)}
+)
+
+func quotas(err error) retry.Verdict {
+	var quota quotaError
+	if errors.As(err, &quota) {
+		return retry.Verdict{Class: retry.ClassThrottled}
+	}
+	return retry.Verdict{}
+}
+
+func listed(err error) retry.Verdict {
+	if errors.Is(err, errGone) {
+		return retry.Verdict{Class: retry.ClassTransient}
+	}
+	return retry.Verdict{Class: retry.ClassPermanent}
+}

@@ -86,3 +86,12 @@ func asserts(ctx context.Context, p retry.Policy, op func(context.Context) error
 	}
 	return 0
 }
+
+func never(ctx context.Context, p retry.Policy, op func(context.Context) error) bool {
+	err := retry.Do(ctx, p, op)
+	if errors.Is(err, retry.ErrPermanent) { // want `this is never true, because Do returns a permanent error as the operation returned it`
+		return true
+	}
+	_, err = p.Next(retry.Attempt{Number: 1, Err: err}, 0)
+	return errors.Is(err, retry.ErrPermanent)
+}

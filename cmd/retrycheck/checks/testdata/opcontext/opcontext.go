@@ -83,3 +83,9 @@ func right(ctx context.Context, p retry.Policy, set func()) {
 	// The context of sethvargo/go-retry is the caller's.
 	_ = sethvargo.Do(ctx, sethvargo.NewConstant(time.Second), func(context.Context) error { return get(ctx) })
 }
+
+func handler(w http.ResponseWriter, r *http.Request) {
+	_ = retry.Do(context.Background(), retry.Policy{}, get) // want `retry.Do goes on after r.Context\(\) is done: pass r.Context\(\) to it`
+	_ = retry.Do(r.Context(), retry.Policy{}, get)
+	go func() { _ = retry.Do(context.Background(), retry.Policy{}, get) }()
+}

@@ -1,12 +1,16 @@
 package repeat
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"database/sql"
 	"errors"
+	"io"
 	"net/http"
+	"os"
 	"strings"
+	"sync"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryhttp"
@@ -284,5 +288,70 @@ func three(ctx context.Context, p retry.Policy, req *http.Request) error {
 		}
 		defer resp.Body.Close()
 		return retryhttp.CheckStatus(resp)
+	})
+}
+
+func downloads(ctx context.Context, p retry.Policy, open func(context.Context) (io.ReadCloser, error), file *os.File) error {
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		content, err := open(ctx)
+		if err != nil {
+			return err
+		}
+		defer content.Close()
+		_, err = io.Copy(file, content) // want `file keeps what a failed attempt has written, and a retry writes all of it again: write to a variable of the operation, or rewind and truncate first`
+		return err
+	})
+}
+
+func writes(ctx context.Context, p retry.Policy, open func(context.Context) (io.ReadCloser, error), file *os.File) {
+	var text, all bytes.Buffer
+	_ = retry.Do(ctx, p, func(ctx context.Context) error {
+		content, err := open(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = text.ReadFrom(content) // want `text keeps what a failed attempt has written`
+		return err
+	})
+	_ = retry.Do(ctx, p, func(ctx context.Context) error {
+		content, err := open(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := file.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		all.Reset()
+		var own bytes.Buffer
+		if _, err := io.Copy(&own, content); err != nil {
+			return err
+		}
+		if _, err := io.Copy(io.Discard, content); err != nil {
+			return err
+		}
+		_, err = io.Copy(io.MultiWriter(file, &all), content)
+		return err
+	})
+	all.WriteString("end")
+}
+
+type connection struct {
+	once    sync.Once
+	err     error
+	dial    func(context.Context) error
+	started chan struct{}
+}
+
+func (c *connection) open(ctx context.Context, p retry.Policy) error {
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		c.once.Do(func() { c.err = c.dial(ctx) }) // want `c.once has run its function in the first attempt, so a retry gets the first failure again: call the function in each attempt`
+		return c.err
+	})
+}
+
+func (c *connection) signals(ctx context.Context, p retry.Policy) error {
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		c.once.Do(func() { close(c.started) })
+		return c.dial(ctx)
 	})
 }

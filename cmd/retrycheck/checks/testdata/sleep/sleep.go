@@ -3,6 +3,7 @@ package sleep
 import (
 	"context"
 	"errors"
+	"github.com/gobackoff/retry"
 	"log"
 	"net/http"
 	"os"
@@ -243,4 +244,18 @@ func unnamed(context.Context) {
 
 func once(ctx context.Context) {
 	time.Sleep(time.Second)
+}
+
+func waitsTwice(ctx context.Context, p retry.Policy) {
+	_ = retry.Do(ctx, p, func(ctx context.Context) error {
+		err := call()
+		if err != nil {
+			time.Sleep(time.Second) // want `retry.Do waits after a failure by itself, unless its context is done: set the wait in the policy's Backoff`
+		}
+		return err
+	})
+	_ = retry.Do(ctx, p, func(ctx context.Context) error {
+		time.Sleep(time.Second) // until the job may be ready
+		return call()
+	})
 }

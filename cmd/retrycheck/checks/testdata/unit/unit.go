@@ -3,6 +3,8 @@ package unit
 import (
 	"context"
 	"net/http"
+	"os"
+	"strconv"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -43,4 +45,26 @@ func later(ctx context.Context) (context.Context, context.CancelFunc) {
 	p.MaxAttempts = 60
 	time.Sleep(1)                       // yields: vet's business
 	return context.WithTimeout(ctx, 10) // want `this is 10 nanoseconds`
+}
+
+type config struct {
+	TimeoutSeconds int
+	DelayMS        int64
+	Nanos          int64
+}
+
+func configured(c config, err error) []any {
+	wait, _ := strconv.Atoi(os.Getenv("WAIT"))
+	elapsed := time.Duration(c.TimeoutSeconds) // want `this takes TimeoutSeconds as nanoseconds: multiply the Duration by its unit`
+	return []any{
+		retry.Policy{AttemptTimeout: time.Duration(c.TimeoutSeconds)}, // want `this takes TimeoutSeconds as nanoseconds: multiply the Duration by its unit, such as time.Second`
+		retry.Policy{MaxElapsed: elapsed},
+		retry.Constant(time.Duration(c.DelayMS)), // want `this takes DelayMS as nanoseconds`
+		retry.After(err, time.Duration(wait)),    // want `this takes wait as nanoseconds`
+
+		retry.After(err, time.Duration(wait)*time.Second),
+		retry.Policy{MaxElapsed: time.Duration(c.Nanos)},
+		retry.Policy{MaxElapsed: time.Duration(c.TimeoutSeconds) * time.Second},
+		time.Duration(c.TimeoutSeconds),
+	}
 }

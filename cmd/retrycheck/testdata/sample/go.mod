@@ -1,0 +1,16 @@
+module example.com/sample
+
+go 1.26.0
+
+require (
+	github.com/gobackoff/retry v0.0.0
+	github.com/stretchr/testify v1.8.4
+)
+
+require (
+	github.com/davecgh/go-spew v1.1.1 // indirect
+	github.com/pmezard/go-difflib v1.0.0 // indirect
+	gopkg.in/yaml.v3 v3.0.1 // indirect
+)
+
+replace github.com/gobackoff/retry => ../../../..
