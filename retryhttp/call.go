@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/internal/errfacts"
 )
 
 // call is the state of one RoundTrip. It is also the context passed to retry.Do: the
@@ -69,10 +68,7 @@ func (c *call) attempt(ctx context.Context) error {
 	c.response, c.failed, c.err = nil, nil, nil
 	c.number.Add(1)
 	c.status.Store(0)
-	limited, cancel := ctx, context.CancelFunc(func() {})
-	if c.limit > 0 {
-		limited, cancel = context.WithTimeout(ctx, c.limit) // until the response's body is closed
-	}
+	times, limited, cancel := c.limitTimes(ctx)
 	end, cancel, err := c.send(limited, cancel)
 	if err != nil {
 		cancel()
@@ -81,11 +77,12 @@ func (c *call) attempt(ctx context.Context) error {
 		}
 		return retry.Permanent(c.err)
 	}
+	if c.answered(times, limited) {
+		end = unknown
+	}
 	if c.err != nil {
 		c.latest.release()
-		if limited.Err() != nil && ctx.Err() == nil {
-			c.err = &errfacts.Overtime{Err: c.err, Limit: c.limit}
-		}
+		c.err = c.endedBy(ctx, limited, c.err)
 		cancel()
 		return c.lost(end)
 	}
@@ -96,17 +93,19 @@ func (c *call) attempt(ctx context.Context) error {
 	if c.response.Body == nil {
 		c.response.Body = http.NoBody // as Base should have done
 	}
-	c.keep(ctx, cancel)
+	c.keep(ctx, limited, cancel, times)
 	if err := c.judge(gaveUp); err != nil {
 		return err
 	}
 	switch {
 	case c.rest != nil:
 		return c.continueBody(ctx, limited)
+	case c.whole && c.response.StatusCode != http.StatusSwitchingProtocols:
+		return c.readWhole(ctx, limited)
+	case !c.whole && c.readsAhead():
+		return c.readAhead(ctx, limited)
 	case !c.whole:
 		c.resumable()
-	case c.response.StatusCode != http.StatusSwitchingProtocols:
-		return c.read(ctx, limited)
 	}
 	return nil
 }
@@ -328,8 +327,8 @@ func (c *call) abandon() {
 // keep extends the attempt's time limit until the response's body is closed; the context
 // of the response's Request outlives it. A connection that has switched protocols belongs
 // to the caller, without a limit and with the Write method of its Body.
-func (c *call) keep(loop context.Context, cancel context.CancelFunc) {
-	if c.limit <= 0 && c.latest.cancel == nil && !c.hedged {
+func (c *call) keep(loop, limited context.Context, cancel context.CancelFunc, times attemptTimes) {
+	if limited == loop && c.latest.cancel == nil && !c.hedged {
 		return
 	}
 	before := c.latest
@@ -341,5 +340,5 @@ func (c *call) keep(loop context.Context, cancel context.CancelFunc) {
 		before.release()
 		return
 	}
-	c.response.Body = &keptBody{c.response.Body, cancel, before}
+	c.response.Body = &keptBody{c.watch(limited, times, c.response.Body), cancel, before}
 }

@@ -36,9 +36,10 @@
 // attempt may still be reading it. If a temporary failure may not be retried
 // because of these conditions, the call ends with [retry.ErrUnrepeatable].
 //
-// Once the headers of a response have been returned, nothing is retried. [Read] reads
-// the body within the attempt, so that a response that breaks off is retried, too, if the
-// request may be repeated. Transport.Resume continues the body of a GET that breaks off.
+// Once the headers of a response have been returned, nothing is retried. With
+// Transport.MaxRead, the body belongs to the attempt, so that a response that breaks off is
+// retried, too, if the request may be repeated. [Read] does that for one request.
+// Transport.Resume continues the body of a GET that breaks off.
 // Do not read bodies in the operation of a [retry.Do] around a client: it would repeat a
 // POST that was executed.
 //

@@ -2,15 +2,12 @@ package retryhttp
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/internal/errfacts"
 )
 
 type readKey struct{}
@@ -21,8 +18,13 @@ type readKey struct{}
 // be executed twice, under the same Policy, Budget and hooks. Otherwise the error
 // matches [retry.ErrUnrepeatable]: the server has executed the request. The attempt's
 // time limit includes the reading. Read closes a connection that has switched protocols,
-// and ignores Transport.Resume. If the content is longer than Transport.MaxRead, Read
-// returns a permanent error; without a Transport, it has no limit.
+// and ignores Transport.Resume.
+//
+// If the content is longer than 64 MiB, or than Transport.MaxRead if that is more, Read
+// returns a permanent error. If the Transport of client is of another type, there is no limit.
+//
+// Transport.MaxRead does the same for requests that others make, such as an SDK. Read is for
+// requests that must not be repeated, too, and waits for the whole content.
 func Read(client *http.Client, req *http.Request) (*http.Response, []byte, error) {
 	resp, err := client.Do(req.WithContext(context.WithValue(req.Context(), readKey{}, true)))
 	if err != nil {
@@ -36,24 +38,24 @@ func Read(client *http.Client, req *http.Request) (*http.Response, []byte, error
 	return resp, content, err
 }
 
-// read reads the body of the response into memory.
-func (c *call) read(ctx, limited context.Context) error {
-	most := cmp.Or(c.transport.MaxRead, defaultMaxRead)
-	if most < 0 {
-		most = math.MaxInt64 - 1
+// readWhole reads the body of the response for Read.
+func (c *call) readWhole(ctx, limited context.Context) error {
+	most := max(c.transport.MaxRead, defaultMaxRead)
+	if c.response.Body == http.NoBody {
+		return nil // the declared length may be that of a GET
 	}
 	if c.response.ContentLength > most {
 		return c.tooLong(most)
 	}
-	content, err := io.ReadAll(io.LimitReader(c.response.Body, most+1))
-	switch {
-	case err != nil:
-		return c.brokeOff(ctx, limited, len(content), err)
-	case int64(len(content)) > most:
+	body := &aheadBody{ReadCloser: c.response.Body, most: most}
+	body.fill(c.response.ContentLength)
+	if body.err != nil && body.err != io.EOF {
+		return c.brokeOff(ctx, limited, len(body.data), body.err)
+	}
+	if body.err == nil {
 		return c.tooLong(most)
 	}
-	_ = c.response.Body.Close()
-	c.response.Body = io.NopCloser(bytes.NewReader(content))
+	c.haveRead(body)
 	return nil
 }
 
@@ -66,11 +68,15 @@ func (c *call) tooLong(most int64) error {
 	return retry.Permanent(c.err)
 }
 
+// haveRead replaces the body of the response, which has been read to its end.
+func (c *call) haveRead(body *aheadBody) {
+	_ = body.ReadCloser.Close()
+	c.response.Body = io.NopCloser(bytes.NewReader(body.data))
+}
+
 // brokeOff returns the error of an attempt whose response broke off after n bytes.
 func (c *call) brokeOff(ctx, limited context.Context, n int, err error) error {
-	if limited.Err() != nil && ctx.Err() == nil {
-		err = &errfacts.Overtime{Err: err, Limit: c.limit}
-	}
+	err = c.endedBy(ctx, limited, err)
 	_ = c.response.Body.Close()
 	c.response, c.cause, c.ambiguous = nil, err, true
 	c.err = fmt.Errorf("the response broke off after %d bytes: %w", n, err)

@@ -120,20 +120,20 @@ func TestReadBrokenOff(t *testing.T) {
 	assert.NotContains(t, failed.Error(), "attempt exceeded")
 }
 
-// TestReadTooMuch: content above MaxRead is an error that names the field, and a length that
-// is declared is not read first.
+// TestReadTooMuch: content above 64 MiB, or above MaxRead if that is more, is an error that
+// names the field, and a length that is declared is not read first.
 func TestReadTooMuch(t *testing.T) {
+	const usual = 64 << 20
 	for name, tt := range map[string]struct {
 		most, declared, content int64
 		read                    int64 // 0: all is returned
-		fails                   bool
 	}{
-		"as much as allowed":    {10, 10, 10, 0, false},
-		"declared":              {10, 11, 11, 0, true},
-		"undeclared":            {10, -1, 1000, 11, true},
-		"no limit":              {-1, -1, 100 << 20, 0, false},
-		"the default":           {0, -1, 64<<20 + 1, 64<<20 + 1, true},
-		"the default, declared": {0, 64<<20 + 1, 64<<20 + 1, 0, true},
+		"above a small MaxRead":     {most: 10, declared: 11, content: 11},
+		"as much as allowed":        {most: 70 << 20, declared: -1, content: 70 << 20},
+		"the default":               {declared: -1, content: usual + 10, read: usual + 1},
+		"the default, declared":     {declared: usual + 1, content: usual + 1, read: -1},
+		"a large MaxRead":           {most: 70 << 20, declared: -1, content: 80 << 20, read: 70<<20 + 1},
+		"a large MaxRead, declared": {most: 70 << 20, declared: 80 << 20, content: 80 << 20, read: -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			requests := 0
@@ -146,13 +146,13 @@ func TestReadTooMuch(t *testing.T) {
 			client := &http.Client{Transport: &retryhttp.Transport{Base: base, MaxRead: tt.most}}
 			_, content, err := retryhttp.Read(client, request(t, "GET", ""))
 			assert.Equal(t, 1, requests, "it is not retried")
-			if !tt.fails {
+			if tt.read == 0 {
 				require.NoError(t, err)
 				assert.Len(t, content, int(tt.content))
 				return
 			}
 			require.ErrorContains(t, err, "see Transport.MaxRead")
-			assert.Equal(t, tt.read, tt.content-body.N)
+			assert.Equal(t, max(0, tt.read), tt.content-body.N)
 		})
 	}
 }

@@ -112,9 +112,32 @@ type Transport struct {
 	// the body returns the error.
 	Resume bool
 
-	// MaxRead is the longest content that [Read] reads, in bytes. 0 means 64 MiB; below 0
-	// means no limit.
+	// MaxRead makes the body of a response part of the attempt, up to this many bytes: a
+	// response that breaks off after its headers is then retried. RoundTrip returns when the
+	// body has arrived. The bytes are counted as the caller will read them, so net/http has
+	// already removed gzip. If no retry helps, RoundTrip returns an error, not the response.
+	// 0 or less means that the body is not part of the attempt.
+	//
+	// A longer body is passed on with all of its bytes. So are at once: the response to a
+	// request that must not be repeated, one with a status of 400 or above, and streams of
+	// the types text/event-stream, application/x-ndjson, multipart/x-mixed-replace and
+	// application/vnd.amazon.eventstream. Other bodies without a Content-Length are passed on
+	// after a second, because they may be streams. So each response needs up to MaxRead bytes
+	// of memory, and the first event of such a stream may be a second late.
 	MaxRead int64
+
+	// FirstByteTimeout limits the time from the beginning of an attempt until the headers of
+	// its response have arrived, whatever the Base. It includes connecting and sending the
+	// body. The attempt then fails, and is retried if the request may be repeated. 0 or less
+	// means no limit.
+	FirstByteTimeout time.Duration
+
+	// StallTimeout limits the time for which a Read of a response's body waits for the next
+	// byte, so it ends a download that stalls, but not one that is long. The Read returns an
+	// error with a Timeout method that returns true. Within MaxRead, Read and Resume, the
+	// request is retried. A connection that has switched protocols has no such limit. 0 or
+	// less means no limit.
+	StallTimeout time.Duration
 
 	// Prepare, if not nil, may change the headers of each attempt, whose number
 	// [AttemptNumber] finds in ctx, and whose deadline is that of ctx.

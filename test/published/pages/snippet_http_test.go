@@ -1,0 +1,25 @@
+package pages
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/gobackoff/retry/retryhttp"
+)
+
+// This file contains the short pieces of code of docs/http.md.
+
+var _ = []func() *http.Client{ofDownloads, ofAPI}
+
+func ofDownloads() *http.Client {
+	client := &http.Client{Transport: &retryhttp.Transport{
+		FirstByteTimeout: 10 * time.Second, // more than the longest upload takes
+		StallTimeout:     30 * time.Second,
+	}}
+	return client
+}
+
+func ofAPI() *http.Client {
+	client := &http.Client{Transport: &retryhttp.Transport{MaxRead: 1 << 20}}
+	return client
+}
