@@ -1,2 +1,25 @@
-// Package ratelimit reads what the responses of a server say about its limits.
+// Package ratelimit keeps calls under the limits of a server, so that processes that share a
+// limit spend it on work instead of refused requests.
+//
+//	transport := &retryhttp.Transport{Policy: retry.Policy{Limiter: &ratelimit.Limiter{}}}
+//
+// # The rule
+//
+// While more than a quarter of a server's limit is left, calls begin at once. Below that, each
+// process uses the part of what is left that it had of what was used before, as the headers of
+// every response tell, and then waits for the reset. A call never waits for longer than its
+// deadline, Policy.MaxElapsed or a minute allow, and a header that proves to be wrong is
+// ignored.
+//
+// # What it hears
+//
+// Package retryhttp tells a Limiter of each response, so that it learns what [Read] finds in
+// the headers. Elsewhere, such as in [retry.Do], in gRPC and in AWS clients, it learns only the
+// hints of refusals: after three of them in a row, calls wait until the earliest hint is over.
+//
+// # Scope
+//
+// Share a Limiter among the calls that share a limit, such as those with one key, and no
+// others: other calls would wait, too. retryhttp.PerScope keeps a Limiter for each route or
+// host. Processes need not know of each other.
 package ratelimit

@@ -133,7 +133,9 @@ func (c *call) deliver(ctx context.Context) (ending, error) {
 // exchange passes the prepared request to Base, once.
 func (c *call) exchange() (end ending, again bool) {
 	x := c.latest
+	hear := c.listen(x)
 	c.response, c.err = x.send()
+	hear(c.response)
 	last, resends := x.end()
 	if c.resends.Add(int32(resends)); resends > 0 {
 		c.ambiguous, x.ambiguous = true, true

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/pause"
+	"github.com/gobackoff/retry/ratelimit"
 )
 
 // PerScope keeps a [retry.Limiter] for each scope of requests, so that calls share what they
@@ -87,6 +88,21 @@ func (all limiters) Wait(ctx context.Context) error {
 		if err := l.Wait(ctx); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// listeners returns the Limiters that read the headers of responses.
+func listeners(l retry.Limiter) []*ratelimit.Limiter {
+	switch l := l.(type) {
+	case *ratelimit.Limiter:
+		return []*ratelimit.Limiter{l}
+	case limiters:
+		var found []*ratelimit.Limiter
+		for _, one := range l {
+			found = append(found, listeners(one)...)
+		}
+		return found
 	}
 	return nil
 }

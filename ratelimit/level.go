@@ -1,0 +1,329 @@
+package ratelimit
+
+import (
+	"math"
+	"strings"
+	"time"
+)
+
+const (
+	low   = 0.25 // below this part of a limit, it is tight
+	drain = 6    // how many times as fast as it would last until the reset, what is left is used
+	keeps = 0.9  // of its part of a new window, a process takes at once
+	grow  = 0.02 // added to the part of a process, so that newcomers get theirs
+	alone = 0.9  // with this part, nobody else uses the limit
+)
+
+// A level is one limit of the server, as this process has last heard of it.
+type level struct {
+	name     string
+	inTokens bool
+	known    bool
+
+	limit, left float64
+	at          time.Time     // when the request began whose response said so
+	sentAt      float64       // what this process had begun by then
+	end         time.Time     // when all is available again
+	late        time.Duration // by how much end is too early, as refusals show
+	window      time.Duration // the longest time to a reset
+
+	since   time.Time // when this window began
+	mine0   float64   // what this process had begun by then
+	base    float64   // what was left then
+	share   float64   // the part of this process, as of then
+	before  time.Time // the end of the window before
+	starts  int       // calls since then
+	assumed bool      // end has passed, and no response has confirmed it
+	tight   bool      // in this window
+	was     bool      // in the window before
+
+	mine, all float64 // used lately, by this process and by all
+	part      float64
+
+	refills     int // above 0: what is left grows before the reset, as in a bucket
+	exact       bool
+	told        time.Time // an end, some time ago
+	toldAt      time.Time
+	used, reset float64 // sums of what was used and of seconds to the reset: their ratio is the refill
+
+	verified bool // a refusal has agreed
+	lies     int
+	claimed  float64 // begun by this process
+	shown    float64 // how much less is left since
+	ignore   time.Time
+	last     time.Time // when a call began
+}
+
+func newLevel(name string) *level {
+	return &level{name: name, inTokens: strings.Contains(name, "token")}
+}
+
+func (d *level) cost(units float64) float64 {
+	if d.inTokens {
+		return units
+	}
+	return 1
+}
+
+func (d *level) sent(calls, units float64) float64 {
+	if d.inTokens {
+		return units
+	}
+	return calls
+}
+
+// forget removes a refused request from what this process has begun.
+func (d *level) forget(b Begun) {
+	if !b.at.After(d.at) {
+		d.sentAt -= d.cost(b.cost)
+	}
+	if b.at.Before(d.since) {
+		d.mine0 -= d.cost(b.cost)
+	}
+}
+
+// refill is what becomes available in a second before the reset.
+func (d *level) refill() float64 {
+	if d.refills <= 0 || d.reset <= 0 {
+		return 0
+	}
+	return d.used / d.reset
+}
+
+func (d *level) leftAt(t time.Time) float64 {
+	return min(d.limit, d.left+d.refill()*max(0, t.Sub(d.at).Seconds()))
+}
+
+// tolerance is how far two resets of one window may be apart, because of rounding.
+func (d *level) tolerance() time.Duration {
+	if d.exact {
+		return 150 * time.Millisecond
+	}
+	return 1100 * time.Millisecond
+}
+
+// hear notes what a response says. It returns whether this limit is why the server refused.
+func (d *level) hear(now time.Time, l *Limiter, b Begun, s State, r Response) bool {
+	cost, sent := d.cost(b.cost), d.sent(min(b.calls, l.calls), min(b.units, l.units))
+	limit := max(s.Limit, s.Remaining)
+	if s.Limit == 0 {
+		limit = max(d.limit, s.Remaining)
+	}
+	left := min(s.Remaining, limit)
+	over := r.Refused && left < max(cost, limit/50)
+	if over {
+		left = min(left, max(0, cost-1))
+	}
+	if d.known && (b.at.Before(d.at) || b.at.Equal(d.at) && left >= d.left) {
+		return over // older than what is known
+	}
+	reset := d.resetOf(s, r, over)
+	end := b.at.Add(reset)
+	if !d.known || limit != d.limit {
+		*d = level{
+			name: d.name, inTokens: d.inTokens, known: true, limit: limit, left: left, at: b.at, sentAt: sent,
+			end: end, window: max(reset, s.Window), since: b.at, mine0: sent, base: left, was: true,
+			mine: sent, all: max(sent, limit-left), verified: d.verified, last: d.last, told: end, toldAt: b.at,
+		}
+		d.part = min(1, (d.mine+cost)/(d.all+cost))
+		d.share = d.part
+	}
+	d.window = max(d.window, s.Window, reset)
+	d.exact = d.exact || reset%time.Second != 0
+	d.compare(b.at, end, over, r.Hint)
+	if limit-left > limit/50 {
+		d.used, d.reset = 0.9*d.used+limit-left, 0.9*d.reset+reset.Seconds()
+	}
+
+	turned := d.refills <= 0 && end.After(d.end.Add(max(d.tolerance(), d.window/4))) && (left > d.left || over || d.assumed)
+	before := d.leftAt(b.at)
+	mine := max(0, sent-d.sentAt)
+	used := max(mine, before-left)
+	switch {
+	case turned && !d.assumed:
+		used = max(mine, limit-left)
+	case d.assumed && over: // the window has not begun yet
+		used = mine
+	}
+	keep := math.Exp(-b.at.Sub(d.at).Seconds() / max(1, min(60, max(d.window, 8*l.rtt).Seconds())))
+	d.mine, d.all = d.mine*keep+mine, d.all*keep+used
+	d.part = min(1, (d.mine+cost)/(d.all+cost))
+
+	switch {
+	case d.assumed && over && !turned: // the window has not begun yet
+		d.late = min(max(d.late, b.at.Sub(d.before)+slot), d.tolerance()+300*time.Millisecond)
+		d.end, d.tight, d.was = earlier(end, d.before), true, true
+	case d.assumed:
+		d.late -= d.late / 50
+		d.end = d.unrounded(end)
+	case turned:
+		d.turn(b.at, sent-cost)
+		d.end = d.unrounded(end)
+	case d.refills > 0:
+		d.end = end
+	case end.Before(d.end) && end.Add(d.late).After(now), !d.end.After(now):
+		d.end = end // the earliest of the rounded ends
+	}
+	d.assumed = false
+	d.prove(now, b.at, cost, left, mine, turned, over, r.OK)
+	d.left, d.at, d.sentAt = left, b.at, sent
+	d.tight = left < limit*low || d.tight && (d.refills <= 0 || left < limit*2*low)
+	return over
+}
+
+// unrounded returns when a window ends whose told end may be rounded up: windows end at equal
+// intervals.
+func (d *level) unrounded(end time.Time) time.Time {
+	if d.refills > 0 || d.window <= 0 || end.Before(d.end) {
+		return end
+	}
+	expected := d.end.Add(end.Sub(d.end) / d.window * d.window)
+	if end.Sub(expected) < d.tolerance() {
+		return expected
+	}
+	return end
+}
+
+// resetOf returns the time to the reset. A refusal's hint replaces one that is missing.
+func (d *level) resetOf(s State, r Response, over bool) time.Duration {
+	reset := s.Reset
+	if reset <= 0 && over {
+		reset = r.Hint
+	}
+	if reset <= 0 && s.Remaining < s.Limit {
+		reset = max(s.Window, time.Second)
+	}
+	return max(0, reset)
+}
+
+// compare finds out whether what is left grows before the reset. Then the end moves with time.
+func (d *level) compare(at, end time.Time, over bool, hint time.Duration) {
+	tolerance := d.tolerance()
+	if over && hint > 0 && end.Sub(at)-hint > max(tolerance, end.Sub(at)/2) {
+		d.refills = min(3, d.refills+2) // something is left again long before all is
+	}
+	if at.Sub(d.toldAt) < 2*tolerance {
+		return
+	}
+	moved := end.Sub(d.told)
+	if d.told.Add(-tolerance).After(at) { // that window is not over
+		if moved.Abs() > tolerance {
+			d.refills = min(3, d.refills+1)
+		} else {
+			d.refills = max(-3, d.refills-1)
+		}
+	}
+	d.told, d.toldAt = end, at
+}
+
+// prove finds headers that are wrong: calls succeed although nothing is left, or do not change
+// what is left.
+func (d *level) prove(now, at time.Time, cost, left, mine float64, turned, over, ok bool) {
+	switch {
+	case over:
+		d.verified, d.lies, d.ignore = true, 0, time.Time{}
+	case turned || left >= cost:
+		d.lies = 0
+	case ok && d.left < cost && at.After(d.at):
+		d.lies++
+	}
+	wrong := d.lies >= 20 || d.lies >= 2 && d.refills < 0
+	if !turned {
+		d.claimed += mine
+		d.shown += d.leftAt(at) - left
+	}
+	if d.claimed >= max(20*cost, d.limit/50) {
+		wrong = wrong || d.tight && d.refills != 0 && d.shown < d.claimed/10
+		d.claimed, d.shown = 0, 0
+	}
+	if wrong {
+		d.ignore = now.Add(10 * time.Minute)
+	}
+}
+
+// turn begins a new window.
+func (d *level) turn(at time.Time, sent float64) {
+	d.was, d.tight = d.tight, false
+	d.share, d.before = d.part, d.end
+	d.since, d.mine0, d.base, d.starts = at, sent, d.limit, 0
+}
+
+// assume begins a new window that no response has confirmed.
+func (d *level) assume(now time.Time, sent float64) {
+	window := max(d.window, slot)
+	passed := now.Sub(d.end.Add(d.late)) / window
+	if passed > 0 {
+		d.tight = false // a whole window ago
+	}
+	d.turn(now, sent)
+	d.assumed = true
+	d.left, d.at, d.sentAt = d.limit, now, sent
+	d.end = d.end.Add(window * (passed + 1))
+}
+
+// gate returns when a call may begin.
+func (d *level) gate(now time.Time, l *Limiter, units float64) time.Time {
+	if !d.known || d.ignore.After(now) {
+		return time.Time{}
+	}
+	cost, sent := d.cost(units), d.sent(l.calls, l.units)
+	if !now.Before(d.end.Add(d.late)) && d.left < d.limit {
+		d.assume(now, sent)
+	}
+	if at := d.young(now, l, sent, cost); at.After(now) {
+		return at
+	}
+	out := max(0, sent-d.sentAt)
+	left := d.leftAt(now)
+	if left-out-cost < d.limit*low {
+		d.tight = true
+	} else if !d.was && !d.tight {
+		return time.Time{}
+	}
+	if !d.verified && out <= 0 { // one at a time, until a refusal shows that it is true
+		return time.Time{}
+	}
+	end := d.end.Add(d.late)
+	part := min(1, d.part+grow)
+	if d.part >= alone {
+		if left-out >= cost {
+			return time.Time{}
+		}
+		return d.available(now, end, cost-left+out)
+	}
+	left -= out / part // as others use theirs
+	if left < cost {
+		return d.available(now, end, cost-left)
+	}
+	horizon := max(end.Sub(now), l.rtt, 10*time.Millisecond)
+	rate := part * drain * left / horizon.Seconds()
+	return earlier(end, d.last.Add(duration(cost/rate)))
+}
+
+// available returns when more is available, at the reset at the latest.
+func (d *level) available(now, end time.Time, more float64) time.Time {
+	if refill := d.refill(); refill > 0 {
+		return earlier(end, now.Add(duration(more/refill)))
+	}
+	return end
+}
+
+// young returns when a call may begin in a window that has just begun. Windows do not begin for
+// all processes at the same time, so each takes its part at first.
+func (d *level) young(now time.Time, l *Limiter, sent, cost float64) time.Time {
+	if !d.was {
+		return time.Time{}
+	}
+	if d.assumed {
+		step := min(250*time.Millisecond, max(slot, l.rtt*3/2))
+		if k := now.Sub(d.since) / step; k < 12 && d.starts >= 1<<k {
+			return d.since.Add((k + 1) * step)
+		}
+	}
+	ramp := min(time.Second, d.window/8)
+	mine := sent - d.mine0
+	if now.Sub(d.since) < ramp && mine > 0 && mine+cost > keeps*d.share*d.base {
+		return d.since.Add(ramp)
+	}
+	return time.Time{}
+}

@@ -1,0 +1,308 @@
+package ratelimit
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/gobackoff/retry"
+)
+
+// A Limiter is a [retry.Limiter] that keeps calls under the limits of a server. The zero value
+// listens to responses. Share a Limiter, by pointer, among the calls that share a limit, such
+// as those with one key. It is safe for concurrent use, starts no goroutine, and must not be
+// copied or changed once in use.
+type Limiter struct {
+	// MaxWait is the longest time that a call waits before an attempt. If its turn would come
+	// later than that, or later than its deadline allows, the attempt begins at once, as
+	// without a Limiter. 0 or less means a minute.
+	MaxWait time.Duration
+
+	// MaxLine is the maximum number of calls that wait. If as many wait, others begin at
+	// once. 0 or less means 10,000.
+	MaxLine int
+
+	// Clock replaces the system's clock; nil means the system's. It should be the Clock of
+	// the Policy.
+	Clock retry.Clock
+
+	mu     sync.Mutex
+	line   line
+	calls  float64 // begun, without those that the server refused
+	units  float64 // what they cost
+	levels []*level
+	hints  closing
+	ramp   ramp          // of a Limiter that knows nothing yet
+	heard  bool          // Hear has been called
+	rtt    time.Duration // of a request, on average
+	least  time.Duration // the shortest of recent requests
+}
+
+// A Begun is a request that has begun. See [Limiter.Begin].
+type Begun struct {
+	at           time.Time
+	cost         float64
+	calls, units float64 // that had begun by then
+}
+
+// A Response is what came back for a request. The zero Response is none, or a failure that
+// says nothing about limits.
+type Response struct {
+	OK      bool          // the server executed the request
+	Refused bool          // the server refused the request because of a limit
+	Hint    time.Duration // the wait that a refusal asks for; 0: none
+	States  []State       // see [Read]
+}
+
+// Begin notes that a request begins, after Wait. Package retryhttp calls Begin and Hear for
+// each request; programs that use another client may do so themselves. Without Hear, the
+// Limiter has only the hints of [Limiter.Observe].
+func (l *Limiter) Begin(ctx context.Context) Begun {
+	now := l.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return Begun{at: now, cost: costOf(ctx), calls: l.calls, units: l.units}
+}
+
+// Hear notes the response to a request. The times of b and of the response tell how old the
+// States are.
+func (l *Limiter) Hear(b Begun, r Response) {
+	if b.at.IsZero() {
+		return
+	}
+	now := l.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.heard = true
+	l.note(now, b, r)
+}
+
+// Observe notes the hint of a refused attempt. [retry.Do] calls it. It does nothing if Hear is
+// called, which says more.
+func (l *Limiter) Observe(a retry.Attempt) {
+	now := l.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.heard {
+		return
+	}
+	l.ramp.over = true // there will be no States
+	b := Begun{at: now, calls: l.calls, units: l.units}
+	l.note(now, b, Response{OK: a.Err == nil, Refused: a.Hint > 0, Hint: a.Hint})
+}
+
+func (l *Limiter) note(now time.Time, b Begun, r Response) {
+	if r.Refused { // the server does not count it
+		l.calls--
+		l.units -= b.cost
+		b.calls--
+		b.units -= b.cost
+		for _, d := range l.levels {
+			d.forget(b)
+		}
+	}
+	if rtt := now.Sub(b.at); r.OK && rtt > 0 {
+		if l.rtt == 0 {
+			l.rtt, l.least = rtt, rtt
+		}
+		l.rtt += (rtt - l.rtt) / 8
+		l.least = min(rtt, l.least+l.least/64)
+	}
+	explained := false
+	for _, s := range r.States {
+		d := l.level(s.Name)
+		if d != nil && d.hear(now, l, b, s, r) {
+			explained = true
+		}
+	}
+	if r.OK || r.Refused || len(r.States) > 0 {
+		l.ramp.over = l.ramp.over || len(r.States) == 0 || l.alone()
+	}
+	if !explained {
+		l.hints.note(now, b, r, l.maxWait())
+	}
+	l.wakeFirst()
+}
+
+// alone reports whether nobody else uses the limits.
+func (l *Limiter) alone() bool {
+	for _, d := range l.levels {
+		if d.part < alone {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *Limiter) level(name string) *level {
+	for _, d := range l.levels {
+		if d.name == name {
+			return d
+		}
+	}
+	if len(l.levels) == maxStates {
+		return nil
+	}
+	d := newLevel(name)
+	l.levels = append(l.levels, d)
+	return d
+}
+
+// gate returns when the next call may begin.
+func (l *Limiter) gate(now time.Time, cost float64) time.Time {
+	at := l.hints.gate(now)
+	at = later(at, l.ramp.gate(now))
+	for _, d := range l.levels {
+		at = later(at, d.gate(now, l, cost))
+	}
+	return at
+}
+
+// start notes that a call begins.
+func (l *Limiter) start(now time.Time, cost float64) {
+	l.hints.start(now)
+	l.ramp.begun++
+	l.calls++
+	l.units += cost
+	for _, d := range l.levels {
+		d.last = now
+		d.starts++
+	}
+}
+
+func (l *Limiter) maxWait() time.Duration { return cmp.Or(max(0, l.MaxWait), time.Minute) }
+
+func (l *Limiter) maxLine() int { return cmp.Or(max(0, l.MaxLine), 10_000) }
+
+func (l *Limiter) clock() retry.Clock { return cmp.Or[retry.Clock](l.Clock, retry.SystemClock{}) }
+
+func (l *Limiter) now() time.Time { return l.clock().Now() }
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// A caller is a call in line.
+type caller struct {
+	cost  float64
+	due   time.Time // a turn that comes later is too late
+	last  time.Time // it begins at the latest
+	order time.Time // of the line
+	index int       // in the line; -1: not in it
+	wake  context.CancelFunc
+}
+
+// A line is a heap of the calls that wait.
+type line []*caller
+
+func (l line) Len() int           { return len(l) }
+func (l line) Less(i, j int) bool { return l[i].order.Before(l[j].order) }
+func (l line) Swap(i, j int)      { l[i], l[j] = l[j], l[i]; l[i].index, l[j].index = i, j }
+func (l *line) Push(x any)        { c := x.(*caller); c.index = len(*l); *l = append(*l, c) }
+func (l *line) Pop() any {
+	last := len(*l) - 1
+	c := (*l)[last]
+	(*l)[last] = nil
+	*l = (*l)[:last]
+	c.index = -1
+	return c
+}
+
+// Wait waits until an attempt may begin. The call whose deadline comes first is the first. Wait
+// returns an error only if ctx ends or the Clock fails while it waits.
+func (l *Limiter) Wait(ctx context.Context) error {
+	c := &caller{cost: costOf(ctx), index: -1}
+	defer func() {
+		if c.index >= 0 { // the Clock panicked; the calls behind must not wait for this one
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.leave(c)
+		}
+	}()
+	var ended error
+	for {
+		woken, wake := context.WithCancel(ctx)
+		wait := l.turn(ctx, c, wake, ended)
+		if wait <= 0 || ended != nil {
+			wake()
+			return ended
+		}
+		ended = l.clock().Sleep(woken, wait)
+		if woken.Err() != nil {
+			ended = ctx.Err() // nil if only woken
+		}
+		wake()
+	}
+}
+
+// turn returns how long a call waits before it asks again; 0: it begins, or ends with the
+// error.
+func (l *Limiter) turn(ctx context.Context, c *caller, wake context.CancelFunc, ended error) time.Duration {
+	now := l.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if ended != nil {
+		l.leave(c)
+		return 0
+	}
+	if c.index < 0 {
+		if len(l.line) >= l.maxLine() || len(l.line) == 0 && !l.gate(now, c.cost).After(now) {
+			l.start(now, c.cost)
+			return 0
+		}
+		l.enter(ctx, now, c)
+	}
+	c.wake = wake
+	at := c.last
+	if c.index == 0 {
+		gate := l.gate(now, c.cost)
+		if gate.Before(c.due) {
+			at = earlier(at, gate)
+		} else {
+			at = now // its turn would come too late: as without a Limiter
+		}
+	}
+	if at.After(now) {
+		return at.Sub(now)
+	}
+	l.start(now, c.cost)
+	l.leave(c)
+	return 0
+}
+
+func (l *Limiter) enter(ctx context.Context, now time.Time, c *caller) {
+	c.due = now.Add(l.maxWait())
+	if deadline, ok := ctx.Deadline(); ok {
+		c.due = earlier(c.due, deadline.Add(-l.rtt*5/4))
+		c.last = earlier(c.due, now.Add(deadline.Sub(now)*3/4))
+	} else {
+		c.last = c.due
+	}
+	c.order = c.due
+	heap.Push(&l.line, c)
+}
+
+func (l *Limiter) leave(c *caller) {
+	if c.index >= 0 {
+		heap.Remove(&l.line, c.index)
+	}
+	l.wakeFirst()
+}
+
+func (l *Limiter) wakeFirst() {
+	if len(l.line) > 0 && l.line[0].wake != nil {
+		l.line[0].wake()
+	}
+}

@@ -1,0 +1,338 @@
+package ratelimit_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/ratelimit"
+	"github.com/gobackoff/retry/retrytest"
+)
+
+const (
+	sec = time.Second
+	ms  = time.Millisecond
+)
+
+// waits returns how long a call waits.
+func waits(t *testing.T, l *ratelimit.Limiter, ctx context.Context) time.Duration {
+	t.Helper()
+	start := time.Now()
+	require.NoError(t, l.Wait(ctx))
+	return time.Since(start)
+}
+
+// call makes a request that takes 10 ms and gets a response.
+func call(l *ratelimit.Limiter, r ratelimit.Response) {
+	b := l.Begin(context.Background())
+	time.Sleep(10 * ms)
+	l.Hear(b, r)
+}
+
+func state(limit, remaining float64, reset time.Duration) []ratelimit.State {
+	return []ratelimit.State{{Limit: limit, Remaining: remaining, Reset: reset}}
+}
+
+func success(remaining float64, reset time.Duration) ratelimit.Response {
+	return ratelimit.Response{OK: true, States: state(100, remaining, reset)}
+}
+
+func refusal(reset time.Duration) ratelimit.Response {
+	return ratelimit.Response{Refused: true, Hint: reset, States: state(100, 0, reset)}
+}
+
+// exhaust makes a Limiter learn that nothing is left until the reset, and believe it.
+func exhaust(l *ratelimit.Limiter, reset time.Duration) {
+	_ = l.Wait(context.Background())
+	call(l, success(50, reset+20*ms))
+	_ = l.Wait(context.Background())
+	call(l, refusal(reset+10*ms))
+}
+
+func within(t *testing.T, d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func TestNothingIsKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &ratelimit.Limiter{}
+		for range 8 {
+			assert.Zero(t, waits(t, l, t.Context()))
+		}
+		call(l, ratelimit.Response{OK: true})
+		for range 1000 {
+			assert.Zero(t, waits(t, l, t.Context()), "the server has no limit")
+		}
+	})
+}
+
+func TestWhileMuchIsLeftCallsBeginAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &ratelimit.Limiter{}
+		for n := range 70 {
+			assert.Zero(t, waits(t, l, t.Context()))
+			call(l, success(99-float64(n), 9*sec))
+		}
+	})
+}
+
+func TestWaitsForTheReset(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &ratelimit.Limiter{}
+		exhaust(l, 7*sec)
+		assert.InDelta(t, 7, waits(t, l, t.Context()).Seconds(), 0.2)
+	})
+}
+
+// TestTooLate: a call whose turn would come too late begins at once, as without a Limiter.
+func TestTooLate(t *testing.T) {
+	for _, tt := range []struct {
+		name           string
+		reset, maxWait time.Duration
+		deadline       time.Duration
+		want           time.Duration
+	}{
+		{"after a minute", time.Hour, 0, time.Hour, 0},
+		{"within a minute", 50 * sec, 0, time.Hour, 50 * sec},
+		{"after MaxWait", 50 * sec, 40 * sec, time.Hour, 0},
+		{"after the deadline", 50 * sec, 0, 40 * sec, 0},
+		{"before the deadline", 30 * sec, 0, 50 * sec, 30 * sec},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := &ratelimit.Limiter{MaxWait: tt.maxWait}
+				exhaust(l, tt.reset)
+				assert.InDelta(t, tt.want.Seconds(), waits(t, l, within(t, tt.deadline)).Seconds(), 0.2)
+			})
+		})
+	}
+}
+
+// TestMaxElapsed: Do passes a context that ends then, also with another Clock.
+func TestMaxElapsed(t *testing.T) {
+	for name, clock := range map[string]retry.Clock{"system": nil, "virtual": &retrytest.Clock{}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := &ratelimit.Limiter{Clock: clock}
+				for range 3 {
+					l.Observe(retry.Attempt{Err: errors.New("refused"), Verdict: retry.Verdict{Hint: time.Hour}})
+				}
+				calls := 0
+				p := retry.Policy{Limiter: l, MaxElapsed: 2 * sec, Clock: clock, Backoff: retry.Constant(100 * ms)}
+				err := retry.Do(t.Context(), p, func(context.Context) error {
+					calls++
+					return retry.After(errors.New("refused"), time.Hour)
+				})
+				assert.Error(t, err)
+				assert.LessOrEqual(t, calls, 2)
+			})
+		})
+	}
+}
+
+func TestMaxLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &ratelimit.Limiter{MaxLine: 3}
+		exhaust(l, 9*sec)
+		var begun atomic.Int32
+		for range 10 {
+			go func() {
+				_ = l.Wait(context.Background())
+				begun.Add(1)
+			}()
+		}
+		synctest.Wait()
+		assert.EqualValues(t, 7, begun.Load())
+		time.Sleep(time.Minute)
+		assert.EqualValues(t, 10, begun.Load())
+	})
+}
+
+// TestOrder: 20,000 calls begin in the order of their deadlines, and those that leave are
+// forgotten.
+func TestOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const calls = 20_000
+		l := &ratelimit.Limiter{MaxLine: calls, MaxWait: time.Hour}
+		exhaust(l, 9*sec)
+		var mu sync.Mutex
+		var order []int
+		runtime.GC()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for n := range calls {
+			go func() {
+				deadline := time.Minute + time.Duration((n*7919)%calls)*ms
+				if n%4 == 0 { // these leave
+					deadline = time.Hour
+				}
+				ctx, cancel := context.WithTimeout(context.Background(), deadline)
+				defer cancel()
+				if n%4 == 0 {
+					time.AfterFunc(sec, cancel)
+				}
+				if l.Wait(ctx) == nil {
+					mu.Lock()
+					order = append(order, (n*7919)%calls)
+					mu.Unlock()
+				}
+			}()
+		}
+		synctest.Wait()
+		runtime.ReadMemStats(&after)
+		assert.Less(t, (after.Sys-before.Sys)/calls, uint64(32<<10), "bytes for each call")
+		time.Sleep(2 * sec)
+		synctest.Wait()
+		assert.Empty(t, order)
+		time.Sleep(8 * sec)
+		call(l, ratelimit.Response{OK: true, States: state(1e6, 1e6, 9*sec)})
+		time.Sleep(20 * time.Minute)
+		synctest.Wait()
+		assert.Len(t, order, calls*3/4)
+		ranks := slices.Sorted(slices.Values(order))
+		for at, deadline := range order { // goroutines that begin at the same time run in any order
+			rank, _ := slices.BinarySearch(ranks, deadline)
+			assert.InDelta(t, rank, at, 500)
+		}
+	})
+}
+
+func TestCanceledWhileWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &ratelimit.Limiter{}
+		exhaust(l, 9*sec)
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(sec, cancel)
+		start := time.Now()
+		assert.ErrorIs(t, l.Wait(ctx), context.Canceled)
+		assert.Equal(t, sec, time.Since(start))
+	})
+}
+
+// panicking is a Clock whose first Sleep panics.
+type panicking struct {
+	retry.SystemClock
+	once sync.Once
+}
+
+func (p *panicking) Sleep(ctx context.Context, d time.Duration) error {
+	p.once.Do(func() { panic("broken") })
+	return p.SystemClock.Sleep(ctx, d)
+}
+
+func TestPanicOfTheClockLosesNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &ratelimit.Limiter{Clock: &panicking{}}
+		exhaust(l, 9*sec)
+		assert.Panics(t, func() { _ = l.Wait(t.Context()) })
+		assert.LessOrEqual(t, waits(t, l, t.Context()), 10*sec)
+	})
+}
+
+func TestHints(t *testing.T) {
+	refused := retry.Attempt{Err: errors.New("refused"), Verdict: retry.Verdict{Hint: 3 * sec}}
+	t.Run("three close", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l := &ratelimit.Limiter{}
+			for range 3 {
+				assert.Zero(t, waits(t, l, t.Context()))
+				l.Observe(refused)
+			}
+			assert.Equal(t, 100*ms, waits(t, l, t.Context()), "a probe")
+			l.Observe(refused)
+			assert.Equal(t, 200*ms, waits(t, l, t.Context()), "another")
+		})
+	})
+	t.Run("a success opens", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l := &ratelimit.Limiter{}
+			for range 3 {
+				l.Observe(refused)
+			}
+			assert.Equal(t, 100*ms, waits(t, l, t.Context()))
+			l.Observe(retry.Attempt{})
+			assert.Zero(t, waits(t, l, t.Context()))
+			assert.Zero(t, waits(t, l, t.Context()))
+		})
+	})
+	t.Run("others are not hints", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l := &ratelimit.Limiter{}
+			for range 100 {
+				assert.Zero(t, waits(t, l, t.Context()))
+				l.Observe(retry.Attempt{Err: errors.New("failed")})
+			}
+		})
+	})
+}
+
+// TestWrongHeaders: what is wrong with a header, and that it is ignored after a while.
+func TestWrongHeaders(t *testing.T) {
+	for name, says := range map[string]func(n int) []ratelimit.State{
+		"always 0":            func(int) []ratelimit.State { return state(100, 0, time.Hour) },
+		"of another scope":    func(int) []ratelimit.State { return state(1000, 5, time.Hour) },
+		"a reset in the past": func(n int) []ratelimit.State { return state(100, 5, -time.Hour) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := &ratelimit.Limiter{}
+				for n := range 100 {
+					require.NoError(t, l.Wait(t.Context()))
+					call(l, ratelimit.Response{OK: true, States: says(n)})
+				}
+				var last time.Duration
+				for n := range 100 {
+					last = max(last, waits(t, l, t.Context()))
+					call(l, ratelimit.Response{OK: true, States: says(n)})
+				}
+				assert.LessOrEqual(t, last, 300*ms)
+			})
+		})
+	}
+}
+
+// TestCost: a limit on tokens counts what a call costs, another one counts calls.
+func TestCost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &ratelimit.Limiter{}
+		ctx := ratelimit.WithCost(t.Context(), 400)
+		says := func(left float64) ratelimit.Response {
+			return ratelimit.Response{OK: true, States: []ratelimit.State{{Name: "tokens", Limit: 1000, Remaining: left, Reset: 9 * sec}}}
+		}
+		begin := func(r ratelimit.Response) {
+			require.NoError(t, l.Wait(ctx))
+			b := l.Begin(ctx)
+			time.Sleep(10 * ms)
+			l.Hear(b, r)
+		}
+		begin(says(600))
+		r := says(0)
+		r.OK, r.Refused, r.Hint = false, true, 8*sec
+		begin(r)
+		assert.InDelta(t, 8, waits(t, l, ctx).Seconds(), 1.2)
+	})
+}
+
+func BenchmarkWait(b *testing.B) {
+	l := &ratelimit.Limiter{}
+	call(l, success(99, sec))
+	ctx := context.Background()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			_ = l.Wait(ctx)
+			l.Hear(l.Begin(ctx), success(99, sec))
+		}
+	})
+}
