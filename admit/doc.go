@@ -23,5 +23,5 @@
 //   - Requests that stay much longer than others do not count. They may be streams or slow
 //     uploads, or they may hang.
 //
-// docs/overload.md contains measurements, and cases in which a Gate does not help.
+// docs/overload.md in the repository lists cases in which a Gate does not help.
 package admit

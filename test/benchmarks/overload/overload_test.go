@@ -133,11 +133,11 @@ func scenarios() []scenario {
 	}
 	return []scenario{
 		{"stall of 2 s at 70 % load", with(four, func(l *overload.Load) { l.Stall = [2]time.Duration{10 * sec, 12 * sec} }), true, 99},
-		{"the same at 90 %", with(four, func(l *overload.Load) { l.Stall, l.Rate = [2]time.Duration{10 * sec, 12 * sec}, 360 }), false, 97},
+		{"stall of 2 s at 90 % load", with(four, func(l *overload.Load) { l.Stall, l.Rate = [2]time.Duration{10 * sec, 12 * sec}, 360 }), false, 97},
 		{"stall of 10 s", with(four, func(l *overload.Load) { l.Stall = [2]time.Duration{10 * sec, 20 * sec} }), false, 80},
 		{"brown-out to 50 %, 20 s", with(four, func(l *overload.Load) { l.Service = from(20*sec, 10*ms, 20*ms) }), false, 90},
 		{"1.4 × load", with(four, func(l *overload.Load) { l.Rate = 560 }), false, 70},
-		{"always 700 ms", slow(700*ms, 700*ms), false, 99.9},
+		{"handler that always takes 700 ms", slow(700*ms, 700*ms), false, 99.9},
 		{"dependency slows from 20 to 400 ms", slow(20*ms, 400*ms), false, 97},
 		{"dependency slows from 20 to 700 ms", slow(20*ms, 700*ms), true, 97},
 	}

@@ -188,10 +188,6 @@ func TestPause(t *testing.T) {
 		assert.LessOrEqual(t, paused.perCall("/"), test.most, test.name)
 	}
 	t.Log("\n" + table.String() + picture)
-	if *update {
-		replace(t, "../../../docs/overload.md", "<!-- pause -->\n", table.String())
-		replace(t, "../../../docs/overload.md", "<!-- pause, requests -->\n", "```\n"+picture+"```\n")
-	}
 }
 
 // draw draws how many requests a server gets in each second, on a logarithmic scale.

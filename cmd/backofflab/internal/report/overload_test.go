@@ -15,17 +15,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The simulated table and pictures of docs/overload.md are up to date.
+// The simulated tables of docs/overload-measured.md and the pictures of docs/storms.md are up
+// to date.
 func TestOverloadPage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates for some seconds")
 	}
 	storm := gated(t)
-	old, err := os.ReadFile(docs + "overload.md")
+	old, err := os.ReadFile(docs + "overload-measured.md")
 	require.NoError(t, err)
 	text := replaceBlock(t, string(old), "storm", markdown(storm.Table()))
 	text = replaceBlock(t, text, "batch", markdown(batch(t)))
-	checkFile(t, docs+"overload.md", text)
+	checkFile(t, docs+"overload-measured.md", text)
+	page, err := os.ReadFile(docs + "storms.md")
+	require.NoError(t, err)
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("no Node.js, which draws the pictures")
 	}
@@ -33,10 +36,10 @@ func TestOverloadPage(t *testing.T) {
 	for name, picture := range map[string]*chart.Picture{"load": storm.Load(), "goodput": storm.Goodput()} {
 		described[name], err = picture.Marshal()
 		require.NoError(t, err)
-		assert.Contains(t, text, "](overload/"+name+".svg)")
+		assert.Contains(t, string(page), "](storms/"+name+".svg)")
 	}
 	for name, svg := range draw(t, described) {
-		checkFile(t, docs+"overload/"+name+".svg", svg)
+		checkFile(t, docs+"storms/"+name+".svg", svg)
 	}
 }
 
