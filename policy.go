@@ -89,7 +89,8 @@ func (p Policy) With(h Hooks) Policy {
 func (p Policy) Validate() error { return invalid("policy", p.faults()) }
 
 func (p *Policy) faults() []string {
-	faults := p.ownFaults()
+	faults := append(p.ownFaults(), unitFaults("MaxElapsed", p.MaxElapsed)...)
+	faults = append(faults, unitFaults("AttemptTimeout", p.AttemptTimeout)...)
 	for _, part := range []struct {
 		path  string
 		value any
@@ -130,7 +131,7 @@ func (p *Policy) waitFaults() []string {
 
 // longFaults reports a wait of more than a year between the attempts that the Policy allows.
 func (p *Policy) longFaults() []string {
-	const most, year, enough = 1 - 0x1p-53, 365 * 24 * time.Hour, 1000
+	const most, year, enough = 1 - 0x1p-53, 365 * 24 * time.Hour, 128
 	a := Attempt{Verdict: Verdict{Class: ClassTransient}}
 	for a.Number = 1; a.Number < min(p.maxAttempts(), enough); a.Number++ {
 		a.Waited = orDefault(p.Backoff).Delay(a, most)

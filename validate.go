@@ -96,12 +96,18 @@ func neverFaults(base time.Duration) []string {
 	return nil
 }
 
-// delayFaults checks a delay. One below a microsecond is a number without its unit.
+// delayFaults checks a delay.
 func delayFaults(name string, d time.Duration) []string {
+	return append(durationFaults(name, d), unitFaults(name, d)...)
+}
+
+// unitFaults reports a positive duration below a microsecond, which is a number without its
+// unit.
+func unitFaults(name string, d time.Duration) []string {
 	if d > 0 && d < time.Microsecond {
 		return []string{fmt.Sprintf("%s %v is below 1µs; is its unit missing?", name, d)}
 	}
-	return durationFaults(name, d)
+	return nil
 }
 
 func durationFaults(name string, d time.Duration) []string {

@@ -24,7 +24,7 @@ func (*strictBackoff) Validate() error                           { return errors
 func TestValid(t *testing.T) {
 	valid := []retry.Policy{
 		{},
-		{MaxAttempts: retry.Unlimited, MaxElapsed: time.Hour, AttemptTimeout: 1, Backoff: retry.FullJitter{}},
+		{MaxAttempts: retry.Unlimited, MaxElapsed: time.Hour, AttemptTimeout: time.Second, Backoff: retry.FullJitter{}},
 		{MaxAttempts: retry.Unlimited, Backoff: retry.FullJitter{Cap: time.Minute}},
 		{MaxAttempts: retry.Unlimited, Backoff: retry.Linear{Base: time.Second}},
 		{MaxAttempts: retry.Unlimited, Backoff: retry.Constant(forever)},
@@ -96,6 +96,9 @@ func TestInvalid(t *testing.T) {
 		}},
 		{"other missing units", retry.Policy{Backoff: retry.WhenThrottled{Throttled: retry.Constant(1), Else: retry.Linear{Base: ms, Step: 5}}}, []string{
 			"Throttled: Constant: delay 1ns is below 1µs; is its unit missing?", "Else: Linear: Step 5ns is below 1µs; is its unit missing?",
+		}},
+		{"limits without units", retry.Policy{MaxElapsed: 30, AttemptTimeout: 5}, []string{
+			"MaxElapsed 30ns is below 1µs; is its unit missing?", "AttemptTimeout 5ns is below 1µs; is its unit missing?",
 		}},
 		{"no end", retry.Policy{Backoff: retry.FullJitter{Base: ms}, MaxAttempts: retry.Unlimited}, []string{
 			"Backoff grows without a Cap, and neither MaxAttempts nor MaxElapsed ends it",

@@ -25,7 +25,7 @@ func TestMerge(t *testing.T) {
 		`{"budget": {"rule": "shared"}}`:                {full, "full base=100ms cap=5s attempts=7 elapsed=30s budget=shared", ""},
 		`{"preset": "house"}`:                           {full, "house elapsed=30s", ""},
 		`{}`:                                            {full, full, ""},
-		`{"elapsed": "1ns"}`:                            {full, "full base=100ms cap=5s attempts=7 elapsed=1ns budget=shared(reserve=10)", ""},
+		`{"elapsed": "1µs"}`:                            {full, "full base=100ms cap=5s attempts=7 elapsed=1µs budget=shared(reserve=10)", ""},
 		`{"delays": ["3s"]}`:                            {"schedule delays=1s/2s attempts=3", "schedule delays=3s attempts=3", ""},
 		`{"fraction": 0.5}`:                             {"spread(full base=1s) fraction=0.1", "spread(full base=1s) fraction=0.5", ""},
 		`{"attempts": 2}`:                               {"house service=kitchen", "house service=kitchen attempts=2", ""},

@@ -456,7 +456,7 @@ func TestEnds(t *testing.T) {
 		{"not safe", "POST", nil, unavailable, 1, retry.ErrUnrepeatable},
 		{"not safe, no response", "POST", nil, reply{err: errReset}, 1, retry.ErrUnrepeatable},
 		{"budget", "GET", func(p *retry.Policy) { p.Budget = &awspreset.TokenBudget{Capacity: 14} }, unavailable, 2, retry.ErrBudget},
-		{"elapsed", "GET", func(p *retry.Policy) { p.MaxElapsed = 1 }, unavailable, 1, retry.ErrMaxElapsed},
+		{"elapsed", "GET", func(p *retry.Policy) { p.MaxElapsed = time.Microsecond }, unavailable, 1, retry.ErrMaxElapsed},
 		{"hint", "GET", nil, busy, 1, retry.ErrHint},
 		{"hint, custom rule", "GET", func(p *retry.Policy) { p.Hint = retry.HintAtLeast{} }, busy, 3, retry.ErrMaxAttempts},
 	} {

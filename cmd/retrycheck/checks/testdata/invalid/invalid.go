@@ -92,3 +92,5 @@ func filled(base time.Duration) retry.Backoff {
 func do(ctx context.Context, op func(context.Context) error) error {
 	return retry.Do(ctx, retry.Policy{Backoff: retry.Fibonacci{Cap: time.Minute}}, op) // want `Fibonacci: Base is 0`
 }
+
+var _ = retry.Policy{AttemptTimeout: 30} // want `AttemptTimeout 30ns is below 1µs; is its unit missing\?`
