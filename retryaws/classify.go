@@ -10,6 +10,11 @@ func classifierOf(p retry.Policy) retry.Classifier {
 	if p.Classifier == nil {
 		return sdkClassifier{}
 	}
+	codes, ok := p.Classifier.(retry.Codes)
+	if ok {
+		codes.Else = classifierOf(retry.Policy{Classifier: codes.Else})
+		return codes
+	}
 	return retry.FirstOf(p.Classifier, sdkClassifier{})
 }
 

@@ -19,7 +19,13 @@ type hintReader func(*http.Response) time.Duration
 // hintsOf returns the reader for a policy's client. A policy with the Classifier of a preset
 // reads the headers that the preset's SDK reads. Others read all headers that retryhttp knows.
 func hintsOf(p retry.Policy) hintReader {
-	if c, ok := p.Classifier.(awspreset.Classifier); ok {
+	classifier := p.Classifier
+	codes, ok := classifier.(retry.Codes)
+	if ok {
+		classifier = codes.Else
+	}
+	c, ok := classifier.(awspreset.Classifier)
+	if ok {
 		return func(r *http.Response) time.Duration {
 			return c.Preset.RetryAfter(r.StatusCode, r.Header.Get, time.Now())
 		}

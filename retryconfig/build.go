@@ -12,7 +12,10 @@ import (
 )
 
 // A builder makes a policy of what a text or a mapping says.
-type builder struct{ faults }
+type builder struct {
+	faults
+	codes retry.Codes // of retry-on and stop-on
+}
 
 // build returns start, changed as n says, if it is then valid. text is what n has been read
 // from, or "" if that was a mapping.
@@ -29,6 +32,7 @@ func (b *builder) build(text string, n node, start retry.Policy) (retry.Policy, 
 }
 
 func (b *builder) policy(n node, start retry.Policy) retry.Policy {
+	b.codes, start = splitCodes(start)
 	p, rule, others := start, ruleLike(start.Backoff), policyKeys
 	settings := b.unique(n.settings)
 	preset, isPreset := presetNamed(n.name)
@@ -64,6 +68,7 @@ func (b *builder) policy(n node, start retry.Policy) retry.Policy {
 	if rule.IsValid() {
 		p.Backoff, _ = rule.Interface().(retry.Backoff)
 	}
+	p.Classifier = joinCodes(b.codes, p.Classifier)
 	return p
 }
 
@@ -206,6 +211,10 @@ func (b *builder) own(p *retry.Policy, s setting) bool {
 		p.Budget = part(b, s, budgets)
 	case "limiter":
 		p.Limiter = b.limiter(s)
+	case retryOn:
+		b.codes.Retry = b.listOfCodes(s)
+	case stopOn:
+		b.codes.Stop = b.listOfCodes(s)
 	default:
 		return false
 	}
@@ -278,7 +287,7 @@ func (b *builder) setField(field reflect.Value, s setting) {
 		if !ok {
 			return
 		}
-		for d := range strings.SplitSeq(text, "/") {
+		for d := range strings.SplitSeq(text, listSeparator) {
 			s.value.name = d
 			field.Set(reflect.Append(field, reflect.ValueOf(b.duration(s))))
 		}

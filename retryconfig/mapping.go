@@ -57,7 +57,7 @@ func (b *builder) decoded(path, key string, value any, ofPolicy bool) node {
 			}
 			parts = append(parts, b.decoded(path, key, part, false).name)
 		}
-		return node{name: strings.Join(parts, "/")}
+		return node{name: strings.Join(parts, listSeparator)}
 	}
 	switch kind := reflect.ValueOf(value).Kind(); {
 	case kind == reflect.String, kind >= reflect.Bool && kind <= reflect.Float64 && kind != reflect.Uintptr:

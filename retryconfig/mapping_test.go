@@ -90,7 +90,7 @@ func TestMapping(t *testing.T) {
 		"a number":             {`7`, "", ""},
 		"a rule within a rule": {`{"rule": "spread", "of": {"rule": "full", "base": "1s"}}`, "", "write a rule within a rule as text, as in rule: spread(full base=1s)"},
 		"a key twice":          {`{"rule": "full base=1s", "base": "2s"}`, "", `key "base" is given twice`},
-		"upper case":           {`{"Rule": "full", "Base": "1s"}`, "", `unknown key "Base"; did you mean "base"? Valid: attempts, elapsed, timeout, hint, budget, limiter, rule, preset, backoff; unknown key "Rule"; did you mean "rule"?`},
+		"upper case":           {`{"Rule": "full", "Base": "1s"}`, "", `unknown key "Base"; did you mean "base"? Valid: attempts, elapsed, timeout, hint, budget, limiter, retry-on, stop-on, rule, preset, backoff; unknown key "Rule"; did you mean "rule"?`},
 		"fields of the struct": {`{"MaxAttempts": 7, "MaxElapsed": "1m"}`, "", `unknown key "MaxAttempts"; did you mean "attempts"?`},
 		"in a part":            {`{"budget": {"rule": "shared", "Reserve": 5}, "hint": {"rule": "window", "width": 5}}`, "", `budget: unknown key "Reserve"; did you mean "reserve"? Valid: reserve; hint: width: 5 needs a unit`},
 		"a part without name":  {`{"hint": {"max": "1s"}, "budget": ""}`, "", `the name of the budget is missing; valid: shared, none, default; the name of the hint is missing; valid: at-least,`},

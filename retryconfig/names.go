@@ -45,7 +45,16 @@ var budgets = []named[retry.Budget]{
 
 // policyKeys are the keys of a Policy's own fields, in the order in which they are
 // printed.
-var policyKeys = []string{"attempts", "elapsed", "timeout", "hint", "budget", "limiter"}
+var policyKeys = []string{"attempts", "elapsed", "timeout", "hint", "budget", "limiter", retryOn, stopOn}
+
+// The keys of lists of codes.
+const (
+	retryOn = "retry-on"
+	stopOn  = "stop-on"
+)
+
+// listKeys are the keys whose value may be a list: its items are separated as words are.
+var listKeys = []string{"delays", retryOn, stopOn}
 
 const (
 	unlimited = "unlimited" // MaxAttempts

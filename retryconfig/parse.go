@@ -2,6 +2,7 @@ package retryconfig
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/gobackoff/retry"
@@ -11,9 +12,10 @@ import (
 //
 //	policy = [ "none" | preset | rule ] { key "=" value }
 //	rule   = name [ "(" rule { "|" rule } ")" ] { key "=" value }
-//	value  = word [ "(" { key "=" value } ")" ]
+//	value  = word [ "(" { key "=" value } ")" ] | word { word }
 //
-// Spaces, commas and semicolons separate words. The rules in parentheses are the Backoff
+// Spaces, commas and semicolons separate words. The value of some keys is a list, to which the
+// words up to the next key belong; "/" separates its items, too. The rules in parentheses are the Backoff
 // fields of a composition, in their order in the Go type; the keys of a rule, a hint rule
 // or a budget are its other fields in lower case.
 
@@ -50,8 +52,10 @@ import (
 //	budget=shared(reserve=5)  a SharedBudget; none is NoBudget, and default is nil
 //	limiter=adaptive       an awspreset.AdaptiveLimiter; adaptive-botocore: with InitialRate 1
 //	service=dynamodb       for presets with services
+//	retry-on=450,5xx       codes that are retried, besides the usual ones: see [retry.Codes]
+//	stop-on=429,ABORTED    codes that are not retried
 //
-// limiter may be none. An omitted key means a zero field; a 0 that would mean a default is
+// limiter, retry-on and stop-on may be none. An omitted key means a zero field; a 0 that would mean a default is
 // refused. Each call of Parse makes a new budget and limiter, so parse a text once for each
 // server. An error lists the mistakes and the valid choices and matches [retry.ErrInvalid];
 // the policy is then zero.
@@ -191,9 +195,21 @@ func (p *parser) settings(nested bool) []setting {
 			p.add("%s is not of the form key=value", quoted(word))
 			continue
 		}
+		if slices.Contains(listKeys, key) {
+			name = p.list(name)
+		}
 		list = append(list, setting{key: key, sign: "=", value: p.value(key, name)})
 	}
 	return list
+}
+
+// list reads the further items of a list: words that are neither a key with a value nor a sign.
+func (p *parser) list(first string) string {
+	items := []string{first}
+	for p.peek() != "" && !isSign(p.peek()) && !strings.Contains(p.peek(), "=") {
+		items = append(items, p.next())
+	}
+	return strings.Join(items, listSeparator)
 }
 
 // value reads the settings in parentheses that may follow the name of a value.

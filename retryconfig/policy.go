@@ -182,7 +182,10 @@ func keep(p, old *retry.Policy) {
 	if old.Rand != nil {
 		p.Rand = old.Rand
 	}
-	if _, _, preset := presetOf(*old); old.Classifier != nil && !preset {
-		p.Classifier = old.Classifier
+	codes, _ := splitCodes(*p)
+	_, bare := splitCodes(*old)
+	_, _, preset := presetOf(bare)
+	if bare.Classifier != nil && !preset {
+		p.Classifier = joinCodes(codes, bare.Classifier)
 	}
 }

@@ -24,6 +24,7 @@ func Text(p retry.Policy) (string, error) {
 // textOf returns a text even if there is an error: parts without a text form are then
 // described.
 func textOf(p retry.Policy) (string, error) {
+	codes, p := splitCodes(p)
 	text, like := presetText(p)
 	isPreset := text != ""
 	isNone := !isPreset && p.Backoff == nil && p.MaxAttempts == retry.NoRetry
@@ -35,7 +36,7 @@ func textOf(p retry.Policy) (string, error) {
 		text, err = backoffText(p.Backoff)
 	}
 	own, others := values(p), values(like)
-	for i, key := range policyKeys {
+	for i, key := range policyKeys[:len(own)] {
 		show := own[i].text != others[i].text
 		if i == 0 && !isPreset { // attempts, unless only the time bounds them
 			show = !isNone && (p.MaxAttempts != 0 || p.Attempts() != retry.Unlimited)
@@ -45,6 +46,14 @@ func textOf(p retry.Policy) (string, error) {
 			err = cmp.Or(err, own[i].err)
 		}
 	}
+	for _, list := range []struct {
+		key   string
+		codes []string
+	}{{retryOn, codes.Retry}, {stopOn, codes.Stop}} {
+		if len(list.codes) > 0 {
+			text += " " + list.key + "=" + strings.Join(list.codes, ",")
+		}
+	}
 	if c := p.Classifier; !isPreset && c != nil && reflect.TypeOf(c) != reflect.TypeFor[retry.DefaultClassifier]() {
 		text += fmt.Sprintf(" classifier=%T", c)
 		err = cmp.Or(err, fmt.Errorf("classifier %T has no text form", c))
@@ -52,7 +61,7 @@ func textOf(p retry.Policy) (string, error) {
 	return text, err
 }
 
-// A value is the text of one of the policyKeys. If there is none, err says so, and text is
+// A value is the text of one of the policyKeys, except for those of lists of codes. If there is none, err says so, and text is
 // a description.
 type value struct {
 	text string

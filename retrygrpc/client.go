@@ -106,8 +106,13 @@ type callPolicy struct {
 }
 
 func withClassifier(p retry.Policy) retry.Policy {
-	if p.Classifier == nil {
+	codes, ok := p.Classifier.(retry.Codes)
+	switch {
+	case p.Classifier == nil:
 		p.Classifier = Classifier{}
+	case ok && codes.Else == nil:
+		codes.Else = Classifier{}
+		p.Classifier = codes
 	}
 	return p
 }

@@ -136,6 +136,8 @@ func TestUsage(t *testing.T) {
 		{"not a duration", "--deadline soon true", "must be a duration"},
 		{"negative", "--base -1s true", "must be positive"},
 		{"attempts", "--attempts 0 true", "at least 1"},
+		{"codes in a policy", "--policy retry-on=7 true", "write --retry-on LIST for statuses of the command"},
+		{"rule for no retry", "--rule none true", "write --attempts 1 for one run, or --rule no-delay for runs without waits"},
 		{"unknown policy", "--policy standrad true", `did you mean "standard"?`},
 		{"unknown preset", "--policy aws-standart-2.1 true", `did you mean "aws-standard-2.1"?`},
 		{"unknown key", "--policy standard,atempts=4 true", `unknown key "atempts"`},

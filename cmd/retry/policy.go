@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -26,8 +27,15 @@ func presetNames() []string {
 	return names
 }
 
-// parsePolicy parses a policy.
-func parsePolicy(text string) (retry.Policy, error) { return retryconfig.Parse(text) }
+// parsePolicy parses a policy. Its codes are those of servers, and a command has statuses.
+func parsePolicy(text string) (retry.Policy, error) {
+	for _, key := range []string{"retry-on", "stop-on"} {
+		if strings.Contains(text, key+"=") {
+			return retry.Policy{}, fmt.Errorf("write --%s LIST for statuses of the command; in a policy, %s has codes of servers", key, key)
+		}
+	}
+	return retryconfig.Parse(text)
+}
 
 // The default waits are random, at least half a second and then a second, because most
 // failures of a command last longer than the waits of the library's default, which suit

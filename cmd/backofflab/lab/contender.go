@@ -57,6 +57,10 @@ func ParseContender(text string) (Contender, error) {
 	if err != nil {
 		return Contender{}, err
 	}
+	_, hasCodes := p.Classifier.(retry.Codes)
+	if hasCodes {
+		return Contender{}, errors.New("the simulated server has no codes for retry-on and stop-on")
+	}
 	name := retryconfig.Policy{Policy: p}.String()
 	if budget != nil {
 		name += " budget=" + budget.text

@@ -32,6 +32,7 @@ func TestParseContender(t *testing.T) {
 		"ful base=1s":       `"ful"`,
 		"known each=7ms":    `"known"`,
 		"no-delay slots=1s": `"slots"`,
+		"retry-on=503":      "no codes for retry-on",
 	} {
 		_, err := ParseContender(text)
 		assert.ErrorContains(t, err, want, text)

@@ -122,6 +122,20 @@ func TestForms(t *testing.T) {
 			"retry: {rule: never, timeout: 2s}", `{"retry": {"rule": false, "timeout": "2s"}}`, "[retry]\nrule = false\ntimeout = '2s'",
 			"none timeout=2s",
 		},
+		"lists of codes": {
+			"retry: {retry-on: [450, '08006', 5xx], stop-on: '429,ABORTED'}",
+			`{"retry": {"retry-on": [450, "08006", "5xx"], "stop-on": "429,ABORTED"}}`,
+			"[retry]\nretry-on = ['450', '08006', '5xx']\nstop-on = '429,ABORTED'",
+			"standard attempts=3 retry-on=450,08006,5xx stop-on=429,ABORTED",
+		},
+		"lists of codes in a text": {
+			"retry: standard attempts=4,retry-on=450,530,stop-on=429", `{"retry": "standard attempts=4,retry-on=450,530,stop-on=429"}`,
+			`retry = "standard attempts=4,retry-on=450,530,stop-on=429"`, "standard attempts=4 retry-on=450,530 stop-on=429",
+		},
+		"one code": {
+			"retry: {retry-on: 450, stop-on: 40001}", `{"retry": {"retry-on": 450, "stop-on": 40001}}`, "[retry]\nretry-on = 450\nstop-on = 40001",
+			"standard attempts=3 retry-on=450 stop-on=40001",
+		},
 		"a schedule": {
 			"retry: {rule: schedule, delays: [1s, 2s, 4s]}",
 			`{"retry": {"rule": "schedule", "delays": ["1s", "2s", "4s"]}}`,
@@ -226,6 +240,9 @@ func TestEnvironment(t *testing.T) {
 	t.Setenv("APP_RETRY", "full base=100ms attempts=7")
 	require.NoError(t, envconfig.Process("app", &c))
 	assert.Equal(t, "full base=100ms attempts=7", c.Retry.String())
+	t.Setenv("APP_RETRY", "full base=100ms,retry-on=450,530")
+	require.NoError(t, envconfig.Process("app", &c))
+	assert.Equal(t, "full base=100ms attempts=3 retry-on=450,530", c.Retry.String())
 	t.Setenv("APP_RETRY", "ful base=100ms")
 	assert.ErrorContains(t, envconfig.Process("app", &c), `unknown name "ful"`)
 }
@@ -248,6 +265,9 @@ func TestFlags(t *testing.T) {
 	_, err = parser.Parse([]string{"--retry=full base=100ms attempts=7"})
 	require.NoError(t, err)
 	assert.Equal(t, "full base=100ms attempts=7", c.Retry.String())
+	_, err = parser.Parse([]string{"--retry=full base=100ms,retry-on=450,530"})
+	require.NoError(t, err)
+	assert.Equal(t, "full base=100ms attempts=3 retry-on=450,530", c.Retry.String())
 	_, err = parser.Parse([]string{"--retry=full base=100"})
 	assert.ErrorContains(t, err, "needs a unit")
 }

@@ -1,0 +1,63 @@
+package retry
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gobackoff/retry/internal/errfacts"
+)
+
+// Codes is a [Classifier] with lists of codes that are retried, and that are not, besides what
+// another Classifier decides. retryconfig makes one of retry-on=450,5xx and stop-on=429.
+//
+// A code is an HTTP status ("450"), all statuses of a hundred ("5xx"), several ("502-504"), the
+// name of a status code of gRPC ("UNAVAILABLE", in any case, "_" omitted or not), or a SQLSTATE
+// ("40001"). An error says a code as it does to [DefaultClassifier]. If an error wraps others,
+// the outermost whose code is listed counts.
+//
+// The lists change the class of an error, not whether its operation may run twice: an HTTP POST
+// whose response has a listed status is still sent only once unless it may be repeated. Markers
+// such as [Permanent] precede every Classifier.
+type Codes struct {
+	Retry []string // transient, if they are permanent or unknown to Else
+	Stop  []string // permanent, also if Retry lists them
+
+	// Else classifies all other errors. nil means the Classifier that would be used if the
+	// Policy had none: DefaultClassifier, or that of package retrygrpc or retryaws.
+	Else Classifier
+}
+
+// Classify implements [Classifier].
+func (c Codes) Classify(err error) Verdict {
+	v := classify(c.Else, err)
+	for e := range errfacts.All(err) {
+		said := errfacts.CodesOf(e)
+		switch {
+		case slices.ContainsFunc(c.Stop, said.Are):
+			v.Class = ClassPermanent
+			return v
+		case slices.ContainsFunc(c.Retry, said.Are):
+			if v.Class == ClassUnknown || v.Class == ClassPermanent {
+				v.Class = ClassTransient
+			}
+			return v
+		}
+	}
+	return v
+}
+
+// Validate reports what is not a code, and codes that are in both lists.
+func (c Codes) Validate() error {
+	faults := partFaults("Codes: Else", c.Else)
+	for _, code := range slices.Concat(c.Retry, c.Stop) {
+		if _, ok := errfacts.NormalCode(code); !ok {
+			faults = append(faults, fmt.Sprintf("Codes: %q is not an HTTP status from 400 on, a code of gRPC or a SQLSTATE", code))
+		}
+	}
+	for _, code := range c.Retry {
+		if slices.Contains(c.Stop, code) {
+			faults = append(faults, fmt.Sprintf("Codes: %s is to be retried and not to be retried", code))
+		}
+	}
+	return invalid("classifier", faults)
+}
