@@ -206,7 +206,7 @@ func TestUnavailable(t *testing.T) {
 }
 
 // TestDefaults has the figures of README.md and docs/guide.md that follow from the code. If one
-// changes, so do the pages. docs/figures.md lists those that are measured.
+// changes, so do the pages. docs/evidence.md lists those that are measured.
 func TestDefaults(t *testing.T) {
 	assert.Equal(t, 3, retry.Policy{}.Attempts())
 	assert.Equal(t, []time.Duration{50 * ms, 100 * ms, 20 * time.Second}, longest(retry.ClassTransient, 1, 2, 99))

@@ -77,7 +77,7 @@ func (p page) commands() []string {
 	text := regexp.MustCompile("(?s)```.*?```").ReplaceAllString(p.text, "")
 	for _, match := range inText.FindAllStringSubmatch(text, -1) {
 		if strings.Contains(match[1], " ") || strings.HasPrefix(match[1], ".") {
-			found = append(found, match[1])
+			found = append(found, strings.ReplaceAll(match[1], `\|`, "|")) // as in a table
 		}
 	}
 	return found
