@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -163,21 +165,33 @@ func (b *keptBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
+// A peekedBody returns what has been read of it again.
 type peekedBody struct {
 	io.ReadCloser
-	data []byte // not returned yet
-	err  error  // returned after data
+	data  []byte // not returned yet
+	err   error  // returned after data; io.EOF at the end
+	cause atomic.Pointer[error]
 }
 
-// peek returns the next n bytes, or fewer at the end of the body.
+// peek returns the next n bytes, or fewer at the end of the body. What arrives with them is
+// kept, so that a reader may ask for one byte more again and again.
 func (b *peekedBody) peek(n int) ([]byte, error) {
-	if missing := n - len(b.data); missing > 0 && b.err == nil {
-		var more []byte
-		more, b.err = io.ReadAll(io.LimitReader(b.ReadCloser, int64(missing)))
-		b.data = append(b.data, more...)
+	for len(b.data) < n && b.err == nil {
+		if len(b.data) == cap(b.data) {
+			b.data = slices.Grow(b.data, max(minPeek, len(b.data)))
+		}
+		var more int
+		more, b.err = b.read(b.data[len(b.data):cap(b.data)])
+		b.data = b.data[:len(b.data)+more]
 	}
-	return b.data[:max(0, min(n, len(b.data)))], b.err
+	if len(b.data) >= n || b.err == io.EOF {
+		return b.data[:max(0, min(n, len(b.data)))], nil
+	}
+	return b.data, b.err
 }
+
+// minPeek is the least space for what arrives, in bytes.
+const minPeek = 512
 
 func (b *peekedBody) Read(p []byte) (int, error) {
 	if len(b.data) > 0 {
@@ -188,7 +202,22 @@ func (b *peekedBody) Read(p []byte) (int, error) {
 	if b.err != nil {
 		return 0, b.err
 	}
-	return b.ReadCloser.Read(p)
+	return b.read(p)
+}
+
+func (b *peekedBody) read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if cause := b.cause.Load(); cause != nil && err != nil {
+		err = *cause
+	}
+	return n, err
+}
+
+// CloseWithError closes the body, also during a Read, which then returns err. Package apis
+// calls it when a stream is silent for too long.
+func (b *peekedBody) CloseWithError(err error) error {
+	b.cause.CompareAndSwap(nil, &err)
+	return b.ReadCloser.Close()
 }
 
 // Limits for draining a response so that its connection can be reused. Beyond them, a

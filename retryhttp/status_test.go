@@ -55,17 +55,17 @@ func TestCheckStatusBelow(t *testing.T) {
 
 var errGraphQL = errors.New("errors in the response")
 
-// TestCheckReadsNoMore: peek reads as much of the body as it needs, and not again after an
-// error.
+// TestCheckReadsNoMore: peek does not wait for more of the body than it needs, and does not
+// read again after an error.
 func TestCheckReadsNoMore(t *testing.T) {
 	broken := errors.New("broken")
 	read := 0
 	base := roundTripper(func(*http.Request) (*http.Response, error) {
-		body := io.MultiReader(strings.NewReader("response"), failingReader{broken}, strings.NewReader("more"))
+		body := io.MultiReader(strings.NewReader("res"), strings.NewReader("ponse"), failingReader{broken}, strings.NewReader("more"))
 		return &http.Response{StatusCode: 200, Body: io.NopCloser(io.TeeReader(body, counter{&read}))}, nil
 	})
 	_, err := (&retryhttp.Transport{Base: base, Policy: quick(), Check: func(_ *http.Response, peek func(int) ([]byte, error)) error {
-		for _, step := range []struct{ n, read int }{{3, 3}, {5, 5}, {2, 5}} {
+		for _, step := range []struct{ n, read int }{{3, 3}, {5, 8}, {2, 8}, {8, 8}} {
 			data, err := peek(step.n)
 			require.NoError(t, err)
 			assert.Equal(t, "response"[:step.n], string(data))
