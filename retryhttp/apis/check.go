@@ -1,6 +1,6 @@
 // Package apis reads what well-known HTTP APIs say about retrying in the bodies of their
 // responses: waits, used-up quotas, overload within an event stream, and errors with
-// status 200. It is separate from package retryhttp so that only programs that use it
+// status 200. It also reads streams, such as those of language models. It is separate from package retryhttp so that only programs that use it
 // contain it.
 //
 //	client := &http.Client{Transport: &retryhttp.Transport{Check: apis.Check}}
@@ -29,7 +29,7 @@ import (
 )
 
 const (
-	maxBody  = 32 << 10  // bytes of a body that are read; a longer error is not understood
+	maxBody  = 32 << 10  // bytes of a body that are read, unless it is a stream; a longer error is not understood
 	maxRPC   = 128       // bytes before the error in a response of JSON-RPC
 	maxText  = 1 << 10   // bytes of a text that are searched
 	maxDepth = 5         // objects within one another
@@ -42,26 +42,35 @@ const (
 // that the status decides. If a limit is reached, a wait of more than an hour is permanent.
 //
 // It reads up to 32 KiB of a body with a status of 400 or above that begins like JSON or is
-// text/plain. With status 200, it reads the first events of a text/event-stream, which delays
-// the response until the first event that is not a ping, and a body whose Content-Type ends
-// in json if its first key is error, errors, or ok with the value false. Of other bodies it
-// reads at most 24 bytes, or 128 of a response of JSON-RPC.
+// text/plain. With status 200, it reads a body whose Content-Type ends in json if its first
+// key is error, errors, error_code, or ok with the value false. Of other bodies it reads at
+// most 24 bytes, or 128 of a response of JSON-RPC.
+//
+// The stream that answers a POST, of server-sent events or JSON lines, is read up to the
+// first event with output, or 2 MiB. An error event before it, a lost connection and the end
+// of the stream are failures of the attempt, because nobody has seen anything yet: the
+// request is repeated if the Transport may repeat it. Events of language models that only
+// say that an answer has begun are no output; all events that Check does not know are. See
+// [CheckWithin] for a limit of time, and [Events] for what comes after the first output.
 //
 // With status 200, the failure must be that of the whole request: a response of GraphQL
 // with partial results, or with an error that has a path, is a success. If no retry
 // follows, the caller gets the last response without an error and must read its body.
 func Check(resp *http.Response, peek func(n int) ([]byte, error)) error {
-	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";") // its parameters may be many
-	kind = strings.ToLower(strings.TrimSpace(kind))
-	r := report{now: time.Now(), status: resp.StatusCode}
-	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
-		r.now = date
+	return check(resp, peek, 0)
+}
+
+func check(resp *http.Response, peek func(n int) ([]byte, error), silence time.Duration) error {
+	kind, r := kindOf(resp), newReport(resp)
+	stream, byLine := isStream(kind)
+	if stream && resp.StatusCode == http.StatusOK {
+		if resp.Request != nil && resp.Request.Method != http.MethodPost {
+			return nil
+		}
+		return r.firstOutput(resp, peek, byLine, silence)
 	}
 	var body []byte
-	var failed bool
 	switch {
-	case resp.StatusCode == http.StatusOK && kind == "text/event-stream":
-		body, failed = firstEvent(peek)
 	case resp.StatusCode >= 400 && (begins(peek, "{", "[") || kind == "text/plain"),
 		resp.StatusCode == http.StatusOK && strings.HasSuffix(kind, "json") && beginsLikeFailure(peek):
 		body, _ = peek(maxBody)
@@ -69,10 +78,8 @@ func Check(resp *http.Response, peek func(n int) ([]byte, error)) error {
 	if len(body) == 0 && resp.StatusCode < 400 {
 		return nil
 	}
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.UseNumber()
-	var value any
-	if decoder.Decode(&value) != nil {
+	value := decoded(body)
+	if value == nil {
 		value = string(body)
 	}
 	// A stream of Google's, or a batch of GraphQL, which may have executed the others.
@@ -81,13 +88,27 @@ func Check(resp *http.Response, peek func(n int) ([]byte, error)) error {
 	}
 	object, _ := value.(map[string]any)
 	if resp.StatusCode == http.StatusOK {
-		object = failureIn(object, failed)
+		object = failureIn(object)
 	}
 	if kind == "text/plain" {
 		r.readText(textOf(value))
 	}
 	r.read(object, 0)
 	return r.verdict(resp)
+}
+
+// kindOf returns the type of resp's content, without its parameters, which may be many.
+func kindOf(resp *http.Response) string {
+	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
+	return strings.ToLower(strings.TrimSpace(kind))
+}
+
+func newReport(resp *http.Response) *report {
+	r := &report{now: time.Now(), status: resp.StatusCode}
+	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
+		r.now = date
+	}
+	return r
 }
 
 // begins reports whether a body begins with one of prefixes, apart from white space.
@@ -114,15 +135,14 @@ func beginsLikeFailure(peek func(n int) ([]byte, error)) bool {
 }
 
 // failureIn returns the part of a body with status 200 that reports the failure of the
-// whole request, or nil. If failed is false, object may be a success whose fields have
-// the names of those of an error.
-func failureIn(object map[string]any, failed bool) map[string]any {
+// whole request, or nil.
+func failureIn(object map[string]any) map[string]any {
 	switch {
 	case object["message"] == "NOTOK": // Etherscan, whose result is a sentence then
 		return object
 	case executed(object), object["result"] != nil:
 		return nil
-	case failed, object["ok"] == false, object["type"] == "error", isCode(object["error_code"]):
+	case object["ok"] == false, object["type"] == "error", isCode(object["error_code"]):
 		return object
 	}
 	extensions, _ := object["extensions"].(map[string]any)
@@ -157,44 +177,16 @@ func executed(object map[string]any) bool {
 	return false
 }
 
-// firstEvent returns the data of the first event that is not a ping, if it may be an
-// error, and whether its name says so.
-func firstEvent(peek func(n int) ([]byte, error)) (data []byte, failed bool) {
-	name := ""
-	for begin, end := 0, 0; end < maxBody; end++ {
-		text, err := peek(end + 1)
-		if len(text) <= end || err != nil {
-			return nil, false
-		}
-		if text[end] != '\n' {
-			continue
-		}
-		line := strings.TrimRight(string(text[begin:end]), "\r")
-		begin = end + 1
-		field, value, _ := strings.Cut(line, ":")
-		value = strings.TrimSpace(value)
-		switch {
-		case line == "":
-			name = ""
-		case field == "event":
-			name = value
-		case field != "data" || name == "ping" || strings.Contains(value, `"type":"ping"`) || strings.Contains(value, `"type": "ping"`):
-		case name == "error" || strings.HasPrefix(value, `{"error"`) || strings.Contains(value, `"type":"error"`) || strings.Contains(value, `"error":{"code"`):
-			return []byte(value), name == "error"
-		default:
-			return nil, false
-		}
-	}
-	return nil, false
-}
-
 // A report is what the body of a failure says.
 type report struct {
 	now       time.Time
 	status    int
-	class     retry.Class // ClassUnknown: nothing
-	retryable bool        // a flag says so
-	message   string
+	failed    bool          // an event of a stream is an error, whatever it says
+	refused   bool          // a code says that the request is not accepted
+	class     retry.Class   // ClassUnknown: nothing
+	retryable bool          // a flag says so
+	message   string        // a sentence
+	word      string        // what stands in its place
 	wait      time.Duration // in a field
 	textWait  time.Duration // in a sentence
 
@@ -228,9 +220,13 @@ var (
 		class   retry.Class
 		pattern *regexp.Regexp
 	}{
-		{retry.ClassThrottled, regexp.MustCompile(`(?i)^quota_?exceeded(?:_?error)?$`)},
+		// many, DashScope, xAI
+		{retry.ClassThrottled, regexp.MustCompile(`(?i)^(?:quota_?exceeded(?:_?error)?|throttling\.[a-z]+|some resource has been exhausted)$`)},
 		{retry.ClassTransient, regexp.MustCompile(`^-32005$`)}, // a limit, or a node that lags behind
 	}
+
+	// refusals matches codes of a stream that refuse the request.
+	refusals = regexp.MustCompile(`(?i)^(?:invalid_[a-z_]+|bad_?request(?:_?error)?|authentication_error|unauthenticated|permission_(?:error|denied)|(?:[a-z]+_)?not_found(?:_error)?|billing_error|context_length_exceeded|content_(?:filter|policy)[a-z_]*|(?:bio|cyber)_policy|unsupported_[a-z_]+|failed_precondition|out_of_range|unimplemented|validation(?:_?exception)?|string_above_max_length|[a-z_]+_too_(?:large|long))$`)
 
 	codeFields = []string{"code", "type", "status", "reason", "__type", "error", "quota_limit", "quotaId", "error_code", "errorCode", "error_type", "status_code", "limit_source"}
 )
@@ -256,6 +252,9 @@ func (r *report) read(object map[string]any, depth int) {
 			case slices.Contains(codeFields, key):
 				r.readCode(text)
 			}
+			if key == "message" || key == "error" {
+				r.word = cmp.Or(r.word, text[:min(len(text), maxText)])
+			}
 			r.readText(text)
 		}
 	}
@@ -271,6 +270,7 @@ func (r *report) readCode(code string) {
 	class := retry.ClassUnknown
 	if r.status == http.StatusOK {
 		class = classWith200(code)
+		r.refused = r.refused || refusals.MatchString(code)
 	}
 	for _, c := range codes {
 		if c.pattern.MatchString(code) {
@@ -465,7 +465,7 @@ func (r *report) verdict(resp *http.Response) error {
 	switch {
 	case status == statusQuotaExceeded,
 		status == http.StatusRequestEntityTooLarge && hint <= 0,
-		r.saysTooLarge && (limited || class != retry.ClassUnknown),
+		r.saysTooLarge && (limited || r.failed || class != retry.ClassUnknown),
 		r.saysMoney && limited:
 		class = retry.ClassPermanent
 	case limited && (r.daily || r.saysDaily && hint <= 0 || hint > longest), status >= 500 && wait > longest:
@@ -475,8 +475,12 @@ func (r *report) verdict(resp *http.Response) error {
 		class = retry.ClassThrottled
 	case r.retryable && !refused, status >= 500 && wait > 0, status == http.StatusOK && r.wait > 0:
 		class = retry.ClassTransient
+	case r.failed && r.refused:
+		class = retry.ClassPermanent
+	case r.failed:
+		class = retry.ClassTransient
 	}
-	err := errors.New(strings.TrimSpace(r.message + " (reported in the body)"))
+	err := errors.New(strings.TrimSpace(cmp.Or(r.message, r.word) + " (reported in the body)"))
 	if hint > 0 {
 		err = retry.After(err, hint)
 	}

@@ -68,7 +68,7 @@ func (s sample) verdict(t *testing.T) retry.Verdict {
 		},
 	}}
 	base := roundTripper(func(*http.Request) (*http.Response, error) { return s.response(), nil })
-	req, err := http.NewRequestWithContext(t.Context(), "GET", "https://api.example/", nil)
+	req, err := http.NewRequestWithContext(t.Context(), "POST", "https://api.example/", nil)
 	require.NoError(t, err)
 	resp, err := (&retryhttp.Transport{Base: base, Policy: p, Check: apis.Check}).RoundTrip(req)
 	require.NoError(t, err)
@@ -135,31 +135,40 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// TestStreamIsNotHeldUp: of an event stream, only the events before the first that is not
-// a ping are awaited, and other bodies are not read at all.
+// TestStreamIsNotHeldUp: a response is returned once its stream has output. The streams of
+// other requests than POST, and other bodies, are not read at all.
 func TestStreamIsNotHeldUp(t *testing.T) {
-	for _, tt := range []struct{ kind, begin string }{
-		{"text/event-stream", ": processing\n\nevent: ping\ndata: {\"type\": \"ping\"}\n\nevent: message_start\ndata: {\"type\":\"message_start\"}\n"},
-		{"text/event-stream; charset=utf-8", "data: {\"id\":\"chatcmpl-1\"}\r\n"},
-		{"application/json", `{"id":"chatcmpl-1","object":"chat.completion"`},
-		{"text/html", ""},
+	for _, tt := range []struct{ name, method, kind, begin string }{
+		{"Anthropic", "POST", "text/event-stream", ": processing\n\nevent: ping\ndata: {\"type\": \"ping\"}\n\nevent: message_start\ndata: {\"type\":\"message_start\",\"message\":{}}\n\ndata: {\"type\":\"content_block_delta\",\"delta\":{\"text\":\"Hi\"}}\n\n"},
+		{"OpenAI, CRLF", "POST", "text/event-stream; charset=utf-8", "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\r\n\r\n"},
+		{"CR", "POST", "text/event-stream", "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\r\r"},
+		{"Ollama", "POST", "application/x-ndjson", "{\"model\":\"m\",\"response\":\"Hi\",\"done\":false}\n"},
+		{"another protocol", "POST", "text/event-stream", "event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\n\n"},
+		{"an id to resume from", "POST", "text/event-stream", "id: 1\ndata:\n\n"},
+		{"longer than 2 MiB", "POST", "text/event-stream", strings.Repeat(": waiting\n\n", 200_000)},
+		{"notifications", "GET", "text/event-stream", ""},
+		{"lines of notifications", "GET", "application/x-ndjson", ""},
+		{"JSON", "POST", "application/json", `{"id":"chatcmpl-1","object":"chat.completion"`},
+		{"HTML", "POST", "text/html", ""},
 	} {
-		r, w := io.Pipe()
-		go func() { _, _ = io.WriteString(w, tt.begin) }()
-		base := roundTripper(func(*http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {tt.kind}}, Body: r, ContentLength: -1}, nil
+		t.Run(tt.name, func(t *testing.T) {
+			r, w := io.Pipe()
+			go func() { _, _ = io.WriteString(w, tt.begin) }()
+			base := roundTripper(func(*http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {tt.kind}}, Body: r, ContentLength: -1}, nil
+			})
+			req, err := http.NewRequestWithContext(t.Context(), tt.method, "https://api.example/", nil)
+			require.NoError(t, err)
+			resp, err := (&retryhttp.Transport{Base: base, Check: apis.CheckWithin(time.Hour)}).RoundTrip(req)
+			require.NoError(t, err)
+			go func() {
+				_, _ = io.WriteString(w, "rest")
+				_ = w.Close()
+			}()
+			body, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			assert.True(t, tt.begin+"rest" == string(body))
 		})
-		req, err := http.NewRequestWithContext(t.Context(), "POST", "https://api.example/", nil)
-		require.NoError(t, err)
-		resp, err := (&retryhttp.Transport{Base: base, Check: apis.Check}).RoundTrip(req)
-		require.NoError(t, err)
-		go func() {
-			_, _ = io.WriteString(w, "rest")
-			_ = w.Close()
-		}()
-		body, err := io.ReadAll(resp.Body)
-		require.NoError(t, err)
-		assert.Equal(t, tt.begin+"rest", string(body))
 	}
 }
 
@@ -338,7 +347,7 @@ func FuzzCheck(f *testing.F) {
 			most = max(most, n)
 			return []byte(body[:min(n, len(body))]), nil
 		})
-		assert.LessOrEqual(t, most, 32<<10)
+		assert.LessOrEqual(t, most, 2<<20)
 		if err != nil {
 			v := retry.Policy{}.Classify(err)
 			assert.NotEqual(t, retry.ClassUnknown, v.Class)
@@ -381,6 +390,9 @@ func TestCheckIsLinear(t *testing.T) {
 		"lines of data":    fill("", "data: {\"type\":\"ping\"}\n", ""),
 		"empty lines":      fill("", "\n", ""),
 		"one line":         fill("data: ", "x", ""),
+		"quiet events":     fill("", "data: {\"choices\":[{\"index\":0,\"delta\":{}}]}\n\n", ""),
+		"many choices":     fill("data: {\"choices\":[{}", ",{\"index\":1}", "]}\n\n"),
+		"bare lines":       fill("{\n", "}\n", "\n"),
 		"a line of pings":  fill("data: ", `"type":"ping`, "\n"),
 		"a line of errors": fill("data: {\"error\"", `"type":"error"`, "\n"),
 	} {
@@ -396,7 +408,7 @@ func TestCheckIsLinear(t *testing.T) {
 							}
 							transport := &retryhttp.Transport{Check: apis.Check, Policy: retry.Policy{MaxAttempts: 1}}
 							transport.Base = roundTripper(func(*http.Request) (*http.Response, error) { return resp, nil })
-							req, err := http.NewRequest("GET", "http://api.example/", nil)
+							req, err := http.NewRequest("POST", "http://api.example/", nil)
 							require.NoError(t, err)
 							_, err = transport.RoundTrip(req)
 							require.NoError(t, err)

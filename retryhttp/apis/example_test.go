@@ -1,25 +1,36 @@
 package apis_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
+	"time"
 
 	"github.com/gobackoff/retry/retryhttp"
 	"github.com/gobackoff/retry/retryhttp/apis"
 )
 
-// An event stream that begins with an overload is requested again.
+const (
+	begun    = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"content\":[]}}\n\n"
+	hello    = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"delta\":{\"text\":\"Hello\"}}\n\n"
+	overload = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n"
+	stopped  = "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
+)
+
+// A stream that reports an overload before its first output is requested again. Throttling
+// means that the request was not processed, so a POST is repeated, too.
 func ExampleCheck() {
 	requests := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		if requests++; requests == 1 {
-			fmt.Fprint(w, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n")
+			fmt.Fprint(w, begun, overload)
 			return
 		}
-		fmt.Fprint(w, "event: message_start\ndata: {}\n\n")
+		fmt.Fprint(w, begun, hello, stopped)
 	}))
 	defer server.Close()
 
@@ -31,9 +42,38 @@ func ExampleCheck() {
 	}
 	defer resp.Body.Close()
 	stream, _ := io.ReadAll(resp.Body)
-	fmt.Printf("%d requests\n%s", requests, stream)
+	fmt.Println(requests, "requests;", strings.Count(string(stream), "event:"), "events")
 	// Output:
-	// 2 requests
-	// event: message_start
-	// data: {}
+	// 2 requests; 3 events
+}
+
+// The error of a stream that breaks says whether the caller has got output.
+func ExampleEvents() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, begun, hello, overload)
+	}))
+	defer server.Close()
+
+	client := &http.Client{Transport: &retryhttp.Transport{Check: apis.CheckWithin(time.Minute)}}
+	resp, err := client.Post(server.URL, "application/json", nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for event, err := range apis.Events(resp, time.Minute) {
+		if broken, ok := errors.AsType[*apis.BrokenError](err); ok {
+			fmt.Println("output:", broken.Output)
+		}
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(event.Name)
+	}
+	// Output:
+	// message_start
+	// content_block_delta
+	// output: true
+	// the stream broke after its first output: Overloaded (reported in the body)
 }

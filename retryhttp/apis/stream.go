@@ -1,0 +1,238 @@
+package apis
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"time"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
+)
+
+const (
+	maxFirst = 2 << 20  // bytes of a stream before its first output
+	maxEvent = 64 << 20 // bytes of an event
+)
+
+// CheckWithin returns a function like [Check] that also fails an attempt whose stream is
+// silent for longer than limit before its first output. Comments and pings are no silence.
+// A limit of 0 or less means none, as Check has. The function may be shared.
+//
+//	transport := &retryhttp.Transport{Check: apis.CheckWithin(time.Minute)}
+//
+// A model that thinks may be silent for minutes before it answers. If no retry follows, the
+// response is returned, and reading its body fails with the error.
+func CheckWithin(limit time.Duration) func(resp *http.Response, peek func(n int) ([]byte, error)) error {
+	return func(resp *http.Response, peek func(n int) ([]byte, error)) error {
+		return check(resp, peek, limit)
+	}
+}
+
+// isStream reports whether a kind of content is a stream of events, and whether each line of
+// it is one.
+func isStream(kind string) (stream, byLine bool) {
+	switch kind {
+	case "text/event-stream":
+		return true, false
+	case "application/x-ndjson", "application/ndjson", "application/jsonl":
+		return true, true
+	}
+	return false, false
+}
+
+// firstOutput returns nil once the stream of resp has output, and otherwise the error with
+// which it failed before.
+func (r *report) firstOutput(resp *http.Response, peek func(n int) ([]byte, error), byLine bool, limit time.Duration) error {
+	_, _ = peek(0) // which sets the body that the limit closes
+	silence := watch(resp.Body, limit)
+	at := 0
+	next := func() (byte, error) {
+		if at == maxFirst {
+			return 0, errLong
+		}
+		at++
+		text, err := peek(at)
+		if len(text) < at {
+			return 0, cmp.Or(err, io.EOF)
+		}
+		return text[at-1], nil
+	}
+	events := &eventReader{lines: lineReader{next: next, most: maxFirst}, byLine: byLine}
+	var state streamState
+	for {
+		silence.begin()
+		e, err := events.next()
+		if !silence.pause() {
+			return retry.Transient(silence.err)
+		}
+		means, failure := state.read(e)
+		if failure != nil {
+			return r.failure(resp, failure)
+		}
+		switch {
+		case errors.Is(err, errLong):
+			return nil // whatever it is, the response is not held back any longer
+		case err == io.EOF && (means == end || means == output && json.Valid(e.Data)):
+			return nil // only the blank line is missing
+		case err != nil:
+			return retry.Transient(endedEarly(err))
+		case means != quiet, len(e.Data) == 0 && e.LastID != "": // the latter can be resumed by its id
+			return nil
+		}
+	}
+}
+
+// failure returns the error of an event that reports one.
+func (r *report) failure(resp *http.Response, object map[string]any) error {
+	r.failed = true
+	r.read(object, 0)
+	return r.verdict(resp)
+}
+
+func endedEarly(err error) error {
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("the stream ended before the first output: %w", err)
+}
+
+// A BrokenError reports that a stream broke. [Events] yields it.
+type BrokenError struct {
+	// Err is what happened, marked with the class of the failure like the error of
+	// [Check]. It is not marked if the context of the request ended.
+	Err error
+	// Output reports whether an event with output was yielded before. If so, the
+	// BrokenError is wrapped with [retry.Unrepeatable].
+	Output bool
+	// LastID is the last id of the stream, for the header Last-Event-ID.
+	LastID string
+}
+
+// Error says whether there was output before, and what happened.
+func (e *BrokenError) Error() string {
+	if e.Output {
+		return fmt.Sprintf("the stream broke after its first output: %v", e.Err)
+	}
+	return fmt.Sprintf("the stream broke before its first output: %v", e.Err)
+}
+
+// Unwrap returns Err.
+func (e *BrokenError) Unwrap() error { return e.Err }
+
+// Events returns the events of the stream in the body of resp, and closes the body when the
+// loop ends. It reads server-sent events as the HTML standard says, and JSON lines such as
+// Ollama's. A failed status is an error, see [retryhttp.CheckStatus].
+//
+// If the stream breaks, the last pair has an error with a [*BrokenError]. A stream breaks if
+// an event reports an error, if the connection is lost, if no event arrives for longer than
+// silence, or if the stream of a known protocol ends before the answer is complete: before
+// [DONE], message_stop, response.completed or a finish reason. A silence of 0 or less means
+// no limit. The end of a stream of another protocol is no error.
+//
+// Inside [retry.Do], the error is retried if nothing was output, and otherwise not: the
+// caller has begun to use the answer. One that can throw it away returns
+// retry.Transient(err) instead. Another event than that of an error is at most 64 MiB long.
+func Events(resp *http.Response, silence time.Duration) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		defer resp.Body.Close()
+		if err := retryhttp.CheckStatus(resp); err != nil {
+			yield(Event{}, err)
+			return
+		}
+		_, byLine := isStream(kindOf(resp))
+		body := bufio.NewReader(resp.Body)
+		events := &eventReader{lines: lineReader{next: body.ReadByte, most: maxEvent}, byLine: byLine}
+		var state streamState
+		broken := &BrokenError{}
+		limit := watch(resp.Body, silence)
+		for {
+			limit.begin()
+			e, err := events.next()
+			if !limit.pause() {
+				err = limit.err
+			}
+			means, failure := state.read(e)
+			switch {
+			case failure != nil:
+				err = newReport(resp).failure(resp, failure)
+			case err == io.EOF && (means == end || byLine && e.Data != nil):
+				err = nil // only the blank line, or the end of the last line, is missing
+			case err != nil && state.ended, err == io.EOF && !state.known:
+				return
+			case err == io.EOF:
+				err = retry.Transient(fmt.Errorf("the stream ended before the answer was complete: %w", io.ErrUnexpectedEOF))
+			case err != nil && resp.Request != nil && resp.Request.Context().Err() != nil:
+			case errors.Is(err, errLong):
+				err = retry.Permanent(err)
+			case err != nil:
+				err = retry.Transient(err)
+			}
+			broken.LastID = events.id
+			if err != nil {
+				broken.Err = err
+				yield(Event{}, broken.marked())
+				return
+			}
+			broken.Output = broken.Output || means != quiet
+			if e.Data != nil && !e.raw && !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// marked returns e, marked if a repetition would deliver output twice.
+func (e *BrokenError) marked() error {
+	if e.Output {
+		return retry.Unrepeatable(e)
+	}
+	return e
+}
+
+// A silenceWatch closes the body of a response that is silent for too long.
+type silenceWatch struct {
+	limit time.Duration
+	timer *time.Timer // nil: there is no limit
+	err   error
+	stop  func()
+}
+
+func watch(body io.Closer, limit time.Duration) *silenceWatch {
+	w := &silenceWatch{limit: limit, err: &silentError{limit}}
+	w.stop = func() {
+		if b, ok := body.(interface{ CloseWithError(error) error }); ok {
+			_ = b.CloseWithError(w.err)
+		} else if body != nil {
+			_ = body.Close()
+		}
+	}
+	return w
+}
+
+// begin starts the time limit.
+func (w *silenceWatch) begin() {
+	switch {
+	case w.limit <= 0:
+	case w.timer == nil:
+		w.timer = time.AfterFunc(w.limit, w.stop)
+	default:
+		w.timer.Reset(w.limit)
+	}
+}
+
+// pause stops the time limit, and reports whether it had not passed.
+func (w *silenceWatch) pause() bool {
+	return w.timer == nil || w.timer.Stop()
+}
+
+// silentError is the failure of a stream that was silent for longer than a limit.
+type silentError struct{ limit time.Duration }
+
+func (e *silentError) Error() string { return fmt.Sprintf("the stream was silent for %v", e.limit) }
+func (e *silentError) Timeout() bool { return true }
