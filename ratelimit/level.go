@@ -87,7 +87,7 @@ func (d *level) refill() float64 {
 	if d.refills <= 0 || d.reset <= 0 {
 		return 0
 	}
-	return d.used / d.reset
+	return min(d.used/d.reset, d.limit/max(1e-3, d.window.Seconds())) // the reset of a sliding window is that of one call
 }
 
 func (d *level) leftAt(t time.Time) float64 {
@@ -114,8 +114,11 @@ func (d *level) hear(now time.Time, l *Limiter, b Begun, s State, r Response) bo
 	if over {
 		left = min(left, max(0, cost-1))
 	}
-	if d.known && (b.at.Before(d.at) || b.at.Equal(d.at) && left >= d.left) {
-		return over // older than what is known
+	if d.known && (b.at.Before(d.at) || b.at.Equal(d.at) && left >= d.left) { // older than what is known
+		if b.at.Equal(d.at) {
+			d.sentAt = max(d.sentAt, sent)
+		}
+		return over
 	}
 	reset := d.resetOf(s, r, over)
 	end := b.at.Add(reset)
@@ -233,7 +236,11 @@ func (d *level) prove(now, at time.Time, cost, left, mine float64, turned, over,
 		d.shown += d.leftAt(at) - left
 	}
 	if d.claimed >= max(20*cost, d.limit/50) {
-		wrong = wrong || d.tight && d.refills != 0 && d.shown < d.claimed/10
+		enough := 0.8 // of what this process alone uses
+		if d.verified {
+			enough = 0.1
+		}
+		wrong = wrong || d.tight && d.refills != 0 && d.shown < enough*d.claimed
 		d.claimed, d.shown = 0, 0
 	}
 	if wrong {
@@ -246,6 +253,11 @@ func (d *level) turn(at time.Time, sent float64) {
 	d.was, d.tight = d.tight, false
 	d.share, d.before = d.part, d.end
 	d.since, d.mine0, d.base, d.starts = at, sent, d.limit, 0
+}
+
+// short reports whether calls have to wait in this window, or had to in the one before.
+func (d *level) short(now time.Time) bool {
+	return d.known && !d.ignore.After(now) && (d.tight || d.was) && d.verified
 }
 
 // assume begins a new window that no response has confirmed.
@@ -267,7 +279,7 @@ func (d *level) gate(now time.Time, l *Limiter, units float64) time.Time {
 		return time.Time{}
 	}
 	cost, sent := d.cost(units), d.sent(l.calls, l.units)
-	if !now.Before(d.end.Add(d.late)) && d.left < d.limit {
+	if d.refills <= 0 && !now.Before(d.end.Add(d.late)) && d.left < d.limit {
 		d.assume(now, sent)
 	}
 	if at := d.young(now, l, sent, cost); at.After(now) {
@@ -295,15 +307,23 @@ func (d *level) gate(now time.Time, l *Limiter, units float64) time.Time {
 	if left < cost {
 		return d.available(now, end, cost-left)
 	}
-	horizon := max(end.Sub(now), l.rtt, 10*time.Millisecond)
+	horizon := end.Sub(now)
+	if refill := d.refill(); refill > 0 {
+		horizon = duration((d.limit - left) / refill)
+	}
+	horizon = max(horizon, l.rtt, 10*time.Millisecond)
 	rate := part * drain * left / horizon.Seconds()
-	return earlier(end, d.last.Add(duration(cost/rate)))
+	at := d.last.Add(duration(cost / rate))
+	if d.refills > 0 {
+		return at
+	}
+	return earlier(end, at)
 }
 
 // available returns when more is available, at the reset at the latest.
 func (d *level) available(now, end time.Time, more float64) time.Time {
 	if refill := d.refill(); refill > 0 {
-		return earlier(end, now.Add(duration(more/refill)))
+		return now.Add(duration(more / refill))
 	}
 	return end
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/heap"
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -199,6 +200,7 @@ type caller struct {
 	cost  float64
 	due   time.Time // a turn that comes later is too late
 	last  time.Time // it begins at the latest
+	late  time.Time // later, it could hardly end in time
 	order time.Time // of the line
 	index int       // in the line; -1: not in it
 	wake  context.CancelFunc
@@ -234,10 +236,10 @@ func (l *Limiter) Wait(ctx context.Context) error {
 	var ended error
 	for {
 		woken, wake := context.WithCancel(ctx)
-		wait := l.turn(ctx, c, wake, ended)
-		if wait <= 0 || ended != nil {
+		wait, err := l.turn(ctx, c, wake, ended)
+		if wait <= 0 {
 			wake()
-			return ended
+			return err
 		}
 		ended = l.clock().Sleep(woken, wait)
 		if woken.Err() != nil {
@@ -249,22 +251,29 @@ func (l *Limiter) Wait(ctx context.Context) error {
 
 // turn returns how long a call waits before it asks again; 0: it begins, or ends with the
 // error.
-func (l *Limiter) turn(ctx context.Context, c *caller, wake context.CancelFunc, ended error) time.Duration {
+func (l *Limiter) turn(ctx context.Context, c *caller, wake context.CancelFunc, ended error) (time.Duration, error) {
 	now := l.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if ended != nil {
 		l.leave(c)
-		return 0
+		return 0, ended
+	}
+	if l.hopeless(ctx, now) {
+		l.leave(c)
+		return 0, errLate
 	}
 	if c.index < 0 {
 		if len(l.line) >= l.maxLine() || len(l.line) == 0 && !l.gate(now, c.cost).After(now) {
 			l.start(now, c.cost)
-			return 0
+			return 0, nil
 		}
 		l.enter(ctx, now, c)
 	}
 	c.wake = wake
+	if c.late.After(c.due) && !c.due.After(now) && l.short(now) {
+		l.yield(c)
+	}
 	at := c.last
 	if c.index == 0 {
 		gate := l.gate(now, c.cost)
@@ -275,20 +284,47 @@ func (l *Limiter) turn(ctx context.Context, c *caller, wake context.CancelFunc, 
 		}
 	}
 	if at.After(now) {
-		return at.Sub(now)
+		return at.Sub(now), nil
 	}
 	l.start(now, c.cost)
 	l.leave(c)
-	return 0
+	return 0, nil
+}
+
+// yield moves a call that may be too late behind those that are not. It still begins if the
+// others leave something.
+func (l *Limiter) yield(c *caller) {
+	c.order = c.order.Add(time.Hour)
+	c.due, c.last = c.late, c.late
+	heap.Fix(&l.line, c.index)
+}
+
+var errLate = fmt.Errorf("ratelimit: %w, as requests usually take: it would use up the limit for nothing", context.DeadlineExceeded)
+
+// hopeless reports whether a call could not end in time although the limit is short: it must not
+// use up what others need.
+func (l *Limiter) hopeless(ctx context.Context, now time.Time) bool {
+	deadline, ok := ctx.Deadline()
+	return ok && deadline.Sub(now) < l.least && l.short(now)
+}
+
+// short reports whether calls have to wait for a limit, or had to lately.
+func (l *Limiter) short(now time.Time) bool {
+	for _, d := range l.levels {
+		if d.short(now) {
+			return true
+		}
+	}
+	return false
 }
 
 func (l *Limiter) enter(ctx context.Context, now time.Time, c *caller) {
 	c.due = now.Add(l.maxWait())
+	c.last, c.late = c.due, c.due
 	if deadline, ok := ctx.Deadline(); ok {
 		c.due = earlier(c.due, deadline.Add(-l.rtt*5/4))
 		c.last = earlier(c.due, now.Add(deadline.Sub(now)*3/4))
-	} else {
-		c.last = c.due
+		c.late = deadline.Add(-l.least)
 	}
 	c.order = c.due
 	heap.Push(&l.line, c)

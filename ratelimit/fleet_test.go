@@ -1,0 +1,372 @@
+package ratelimit_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/ratelimit"
+	"github.com/gobackoff/retry/retryhttp"
+)
+
+// A quota is a limit of a simulated server, which the server holds a lock for.
+type quota interface {
+	// take takes n units at t, or returns after how long they may be available.
+	take(t time.Time, n float64) (wait time.Duration, ok bool)
+	// give returns units that another quota has refused.
+	give(n float64)
+	// state returns what the headers say.
+	state(t time.Time) (limit, remaining float64, reset time.Duration)
+}
+
+type window struct {
+	limit  float64
+	length time.Duration
+	end    time.Time
+	used   float64
+}
+
+func (w *window) turn(t time.Time) {
+	if w.end.IsZero() {
+		w.end = t.Add(w.length)
+	}
+	for !t.Before(w.end) {
+		w.end, w.used = w.end.Add(w.length), 0
+	}
+}
+
+func (w *window) take(t time.Time, n float64) (time.Duration, bool) {
+	w.turn(t)
+	if w.used+n > w.limit {
+		return w.end.Sub(t), false
+	}
+	w.used += n
+	return 0, true
+}
+
+func (w *window) give(n float64) { w.used -= n }
+
+func (w *window) state(t time.Time) (float64, float64, time.Duration) {
+	w.turn(t)
+	return w.limit, w.limit - w.used, w.end.Sub(t)
+}
+
+type bucket struct {
+	limit, rate, left float64
+	at                time.Time
+}
+
+func (b *bucket) fill(t time.Time) {
+	if b.at.IsZero() {
+		b.left = b.limit
+	} else {
+		b.left = min(b.limit, b.left+b.rate*t.Sub(b.at).Seconds())
+	}
+	b.at = t
+}
+
+func (b *bucket) take(t time.Time, n float64) (time.Duration, bool) {
+	b.fill(t)
+	if b.left < n {
+		return time.Duration((n - b.left) / b.rate * 1e9), false
+	}
+	b.left -= n
+	return 0, true
+}
+
+func (b *bucket) give(n float64) { b.left += n }
+
+func (b *bucket) state(t time.Time) (float64, float64, time.Duration) {
+	b.fill(t)
+	return b.limit, b.left, time.Duration((b.limit - b.left) / b.rate * 1e9)
+}
+
+type sliding struct {
+	limit  float64
+	length time.Duration
+	taken  []time.Time
+}
+
+func (s *sliding) drop(t time.Time) {
+	for len(s.taken) > 0 && !s.taken[0].Add(s.length).After(t) {
+		s.taken = s.taken[1:]
+	}
+}
+
+func (s *sliding) take(t time.Time, n float64) (time.Duration, bool) {
+	s.drop(t)
+	if float64(len(s.taken))+n > s.limit {
+		return s.taken[0].Add(s.length).Sub(t), false
+	}
+	s.taken = append(s.taken, t)
+	return 0, true
+}
+
+func (s *sliding) give(float64) { s.taken = s.taken[:len(s.taken)-1] }
+
+func (s *sliding) state(t time.Time) (float64, float64, time.Duration) {
+	s.drop(t)
+	if len(s.taken) == 0 {
+		return s.limit, s.limit, 0
+	}
+	return s.limit, s.limit - float64(len(s.taken)), s.taken[0].Add(s.length).Sub(t)
+}
+
+// A fleet is a number of processes with a number of workers that share a server's limits.
+type fleet struct {
+	name               string
+	processes, workers int
+	jobs               int
+	deadline           time.Duration
+	takes              time.Duration // a request, besides the network
+	quotas             map[string]quota
+	cost               func() float64
+	headers            func(http.Header, string, float64, float64, time.Duration)
+	others             float64       // calls a second of others
+	start              time.Duration // between the processes
+	policy             retry.Policy
+
+	least, most float64
+	within      time.Duration
+}
+
+type result struct {
+	jobs, done, requests, refused int
+	took                          time.Duration
+}
+
+func (r result) String() string {
+	return fmt.Sprintf("%5.1f %% / %5.2f requests, %7.2f s", r.success(), r.perCall(), r.took.Seconds())
+}
+
+func (r result) success() float64 { return 100 * float64(r.done) / float64(r.jobs) }
+func (r result) perCall() float64 { return float64(r.requests) / float64(r.jobs) }
+
+type server struct {
+	fleet
+	mu                sync.Mutex
+	requests, refused int
+}
+
+func rounded(d time.Duration) string {
+	return fmt.Sprint(int((d + sec - 1) / sec))
+}
+
+func named(h http.Header, name string, limit, remaining float64, reset time.Duration) {
+	if name != "" {
+		name = "-" + name
+	}
+	h.Set("X-RateLimit-Limit"+name, fmt.Sprint(int(limit)))
+	h.Set("X-RateLimit-Remaining"+name, fmt.Sprint(int(remaining)))
+	h.Set("X-RateLimit-Reset"+name, rounded(reset))
+}
+
+// RoundTrip is the server, and the network before it.
+func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx := r.Context()
+	if err := sleep(ctx, jitter(25*ms)); err != nil {
+		return nil, err
+	}
+	resp, ok := s.answer(r)
+	delay := jitter(25 * ms)
+	if ok {
+		delay += jitter(s.takes)
+	}
+	return resp, sleep(ctx, delay)
+}
+
+func (s *server) answer(r *http.Request) (*http.Response, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	s.requests++
+	resp := &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("")), Request: r, ProtoMajor: 1}
+	resp.Header.Set("Date", now.UTC().Format(http.TimeFormat))
+	refused, wait := false, time.Duration(0)
+	var given []func()
+	for name, q := range s.quotas {
+		n := 1.0
+		if name == "tokens" {
+			n = r.Context().Value(costKey{}).(float64)
+		}
+		w, ok := q.take(now, n)
+		if !ok {
+			refused, wait = true, max(wait, w)
+		} else {
+			given = append(given, func() { q.give(n) })
+		}
+	}
+	if refused {
+		s.refused++
+		resp.StatusCode = 429
+		for _, back := range given {
+			back()
+		}
+		resp.Header.Set("Retry-After", rounded(wait))
+	}
+	for name, q := range s.quotas {
+		limit, remaining, reset := q.state(now)
+		headers := s.headers
+		if headers == nil {
+			headers = named
+		}
+		headers(resp.Header, name, limit, remaining, reset)
+	}
+	return resp, !refused
+}
+
+type costKey struct{}
+
+func jitter(d time.Duration) time.Duration {
+	return d*3/4 + time.Duration(rand.Float64()*float64(d/2))
+}
+
+func sleep(ctx context.Context, d time.Duration) error { return retry.SystemClock{}.Sleep(ctx, d) }
+
+// run runs all jobs; limited says whether the processes have a Limiter.
+func (f fleet) run(t *testing.T, limited bool) (r result) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &server{fleet: f}
+		s.quotas = fresh(f.quotas)
+		var next, done atomic.Int64
+		var wg sync.WaitGroup
+		start := time.Now()
+		stop, cancel := context.WithCancel(t.Context())
+		if f.others > 0 {
+			go func() {
+				for sleep(stop, time.Duration(rand.ExpFloat64()/f.others*1e9)) == nil {
+					s.mu.Lock()
+					for _, q := range s.quotas {
+						q.take(time.Now(), 1)
+					}
+					s.mu.Unlock()
+				}
+			}()
+		}
+		for p := range f.processes {
+			transport := &retryhttp.Transport{Base: s, Policy: f.policy, PerHost: retryhttp.Unbudgeted()}
+			if limited {
+				transport.PerScope = &retryhttp.PerScope{New: func(string) retry.Limiter { return new(ratelimit.Limiter) }}
+			}
+			for range f.workers {
+				wg.Go(func() {
+					time.Sleep(time.Duration(p)*f.start + jitter(5*ms))
+					for next.Add(1) <= int64(f.jobs) {
+						if f.job(transport) {
+							done.Add(1)
+						}
+					}
+				})
+			}
+		}
+		wg.Wait()
+		cancel()
+		r = result{jobs: f.jobs, done: int(done.Load()), requests: s.requests, refused: s.refused, took: time.Since(start)}
+	})
+	return r
+}
+
+func (f fleet) job(transport http.RoundTripper) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), f.deadline)
+	defer cancel()
+	if f.cost != nil {
+		n := f.cost()
+		ctx = ratelimit.WithCost(context.WithValue(ctx, costKey{}, n), n)
+	}
+	req, _ := http.NewRequestWithContext(ctx, "GET", "http://api.test/", nil)
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		return false
+	}
+	resp.Body.Close()
+	return resp.StatusCode == 200
+}
+
+func fresh(all map[string]quota) map[string]quota {
+	copies := map[string]quota{}
+	for name, q := range all {
+		switch q := q.(type) {
+		case *window:
+			c := *q
+			copies[name] = &c
+		case *bucket:
+			c := *q
+			copies[name] = &c
+		case *sliding:
+			c := *q
+			copies[name] = &c
+		}
+	}
+	return copies
+}
+
+func one(q quota) map[string]quota { return map[string]quota{"": q} }
+
+func between(a, b float64) func() float64 { return func() float64 { return a + rand.Float64()*(b-a) } }
+
+// says returns headers that differ from the truth.
+func says(change func(limit, left float64, reset time.Duration) (float64, float64, time.Duration)) func(http.Header, string, float64, float64, time.Duration) {
+	return func(h http.Header, name string, limit, left float64, reset time.Duration) {
+		limit, left, reset = change(limit, left, reset)
+		named(h, name, limit, left, reset)
+	}
+}
+
+func silent(http.Header, string, float64, float64, time.Duration) {}
+
+// fleets have the least percentage of jobs that succeed, the most requests for each job, and the
+// longest time. They have some slack: -v prints the figures, beside those without a Limiter.
+var fleets = []fleet{
+	{name: "window", quotas: one(&window{limit: 400, length: 8 * sec}), least: 99, most: 1.12, within: 88 * sec},
+	{name: "window, 64 workers", workers: 64, jobs: 6000, quotas: one(&window{limit: 400, length: 8 * sec}), least: 98, most: 1.15, within: 128 * sec},
+	{name: "window, 3 s requests", takes: 3 * sec, quotas: one(&window{limit: 400, length: 8 * sec}), least: 99, most: 1.12, within: 88 * sec},
+	{name: "window, 100 processes", processes: 100, workers: 4, quotas: one(&window{limit: 400, length: 8 * sec}), least: 95, most: 1.35, within: 88 * sec},
+	{name: "window, one process", processes: 1, workers: 64, quotas: one(&window{limit: 400, length: 8 * sec}), least: 99, most: 1.12, within: 88 * sec},
+	{name: "window, others", jobs: 2000, others: 20, quotas: one(&window{limit: 400, length: 8 * sec}), least: 98, most: 1.15, within: 50 * sec},
+	{name: "window, rolling restart", start: 700 * ms, quotas: one(&window{limit: 400, length: 8 * sec}), least: 98, most: 1.2, within: 90 * sec},
+	{name: "window, resets rounded down", headers: says(func(l, r float64, d time.Duration) (float64, float64, time.Duration) { return l, r, max(0, d-999*ms) }), quotas: one(&window{limit: 400, length: 8 * sec}), least: 97, most: 1.3, within: 90 * sec},
+	{name: "window, resets of 0", headers: says(func(l, r float64, d time.Duration) (float64, float64, time.Duration) { return l, r, 0 }), quotas: one(&window{limit: 400, length: 8 * sec}), least: 95, most: 1.45, within: 90 * sec},
+	{name: "window, no headers", headers: silent, quotas: one(&window{limit: 400, length: 8 * sec}), least: 85, most: 1.7, within: 90 * sec},
+	{name: "sliding window", quotas: one(&sliding{limit: 400, length: 8 * sec}), least: 94, most: 1.5, within: 90 * sec},
+	{name: "windows of a second and a minute", jobs: 3000, quotas: map[string]quota{"second": &window{limit: 60, length: sec}, "minute": &window{limit: 1000, length: 60 * sec}}, least: 95, most: 1.6, within: 170 * sec},
+	{name: "bucket", quotas: one(&bucket{limit: 400, rate: 50}), least: 99, most: 1.06, within: 80 * sec},
+	{name: "small bucket", quotas: one(&bucket{limit: 20, rate: 50}), least: 97, most: 1.25, within: 88 * sec},
+	{name: "tokens, window", takes: 500 * ms, cost: between(200, 1800), quotas: map[string]quota{"tokens": &window{limit: 400_000, length: 8 * sec}, "requests": &bucket{limit: 3000, rate: 500}}, least: 99, most: 1.12, within: 90 * sec},
+	{name: "tokens, bucket", jobs: 3000, takes: sec, cost: between(200, 1800), quotas: map[string]quota{"tokens": &bucket{limit: 300_000, rate: 30_000}, "requests": &bucket{limit: 3000, rate: 500}}, least: 99, most: 1.08, within: 105 * sec},
+	{name: "requests of half the deadline", workers: 64, jobs: 6000, takes: 30 * sec, quotas: one(&window{limit: 150, length: 8 * sec}), policy: retry.Policy{MaxAttempts: retry.Unlimited}, least: 52, most: 3.2, within: 300 * sec},
+	{name: "no limit is near", workers: 1, quotas: one(&window{limit: 4000, length: 8 * sec}), least: 100, most: 1, within: 21 * sec},
+	{name: "nothing is ever left, wrongly", workers: 4, headers: says(func(l, r float64, d time.Duration) (float64, float64, time.Duration) { return l, 0, d }), quotas: one(&window{limit: 4000, length: 8 * sec}), least: 100, most: 1, within: 10 * sec},
+	{name: "five are always left, wrongly", workers: 4, headers: says(func(l, r float64, d time.Duration) (float64, float64, time.Duration) { return 400, 5, 60 * sec }), quotas: one(&window{limit: 4000, length: 8 * sec}), least: 100, most: 1, within: 12 * sec},
+}
+
+// TestFleets runs processes that do not know of each other against a server's limits.
+func TestFleets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes ten seconds")
+	}
+	for _, f := range fleets {
+		t.Run(f.name, func(t *testing.T) {
+			f.processes, f.workers, f.jobs = cmp.Or(f.processes, 20), cmp.Or(f.workers, 16), cmp.Or(f.jobs, 4000)
+			f.deadline, f.takes = cmp.Or(f.deadline, 60*sec), cmp.Or(f.takes, 50*ms)
+			with := f.run(t, true)
+			if testing.Verbose() {
+				t.Logf("%v; without a Limiter %v", with, f.run(t, false))
+			}
+			assert.GreaterOrEqual(t, with.success(), f.least)
+			assert.LessOrEqual(t, with.perCall(), f.most)
+			assert.LessOrEqual(t, with.took, f.within)
+		})
+	}
+}
