@@ -52,7 +52,7 @@ type settings struct {
 	classifier retry.Classifier // the caller's
 	limit      time.Duration    // of one attempt; 0: none
 	mayRepeat  bool
-	direct     *http.Transport // nil: Base is of another type
+	direct     *http.Transport // nil: Base is of another type, or there is a Wrap
 }
 
 // maxResends is the number of times that an attempt sends a request again, and that a call
@@ -134,29 +134,14 @@ func (c *call) deliver(ctx context.Context) (ending, error) {
 func (c *call) exchange() (end ending, again bool) {
 	x := c.latest
 	hear := c.listen(x)
-	c.response, c.err = x.send()
-	hear(c.response)
-	last, resends := x.end()
-	if c.resends.Add(int32(resends)); resends > 0 {
+	o := x.roundTrip()
+	hear(o.response)
+	c.response, c.err, c.meaning = o.response, o.err, o.meaning
+	c.resends.Add(int32(o.resends))
+	if o.resends > 0 {
 		c.ambiguous, x.ambiguous = true, true
 	}
-	switch {
-	case c.err != nil:
-		c.response = nil
-	case c.response == nil:
-		c.err = retry.Permanent(fmt.Errorf("retryhttp: %T returned neither a response nor an error", c.transport.base()))
-	default:
-		c.host.protocol.Store(int32(c.response.ProtoMajor))
-		c.host.responses.Add(1)
-	}
-	if last == stopped && c.err != nil { // resent over HTTP/1, it may have a response
-		if c.err = errUntold; c.mayRepeat {
-			c.err = errLost
-		}
-	}
-	c.err = legible(c.err)
-	c.meaning = meaningOf(c.err)
-	return x.ending(c.err, c.meaning, last)
+	return o.end, o.again
 }
 
 // pause waits before every second of the resends in a row, so that a server which sheds
@@ -186,11 +171,12 @@ func (c *call) prepare(ctx context.Context, again bool) error {
 	}
 	c.latest = x
 	x.Context, x.settings, x.number, x.ambiguous = ctx, &c.settings, int(c.number.Load()), c.ambiguous
-	x.empty = c.body == nil
+	x.empty, x.wrapped = c.body == nil, c.transport.Wrap != nil
 	x.request = *c.request.WithContext(x)
 	x.request.Body = body
 	x.request.GetBody = nil // with GetBody, net/http could resend the request
-	c.adapt(x, again)
+	x.single = again || c.resends.Load() >= maxResends
+	x.adapt(c.getBody)
 	c.setHeaders(x)
 	return nil
 }
@@ -210,23 +196,23 @@ func (c *call) setHeaders(x *exchange) {
 }
 
 // adapt sets what depends on the protocol that the host used last. If the host uses another
-// one now, nothing is executed twice, but an error may say less.
-func (c *call) adapt(x *exchange, again bool) {
-	protocol := c.host.protocol.Load()
+// one now, nothing is executed twice, but an error may say less. getBody is nil if the body
+// can be sent only once.
+func (x *exchange) adapt(getBody func() (io.ReadCloser, error)) {
+	protocol := x.host.protocol.Load()
 	if x.empty && x.direct != nil && x.request.URL != nil {
 		http2 := protocol == 2 || protocol == 0 && (x.request.URL.Scheme == "https" || x.overHTTP2(nil))
-		single := !c.mayRepeat || again || c.resends.Load() >= maxResends
-		if single && http2 || !c.mayRepeat && isReplayable(&x.request) {
-			x.pool = c.host.poolFor(&x.request)
+		if (x.single || !x.mayRepeat) && http2 || !x.mayRepeat && isReplayable(&x.request) {
+			x.pool = x.host.poolFor(&x.request)
 		}
 	}
-	x.watched = x.pool == nil && (x.empty || !c.mayRepeat)
-	if protocol != 1 || x.empty || x.direct == nil || c.getBody == nil || isReplayable(&x.request) {
+	x.watched = x.pool == nil && (x.empty || !x.mayRepeat) && !x.wrapped
+	if protocol != 1 || x.empty || x.direct == nil || getBody == nil || isReplayable(&x.request) {
 		return
 	}
 	// Over HTTP/1, net/http sends such a request again only if nothing was written.
-	if x.request.GetBody = c.getBody; !c.mayRepeat {
-		x.request.GetBody = func() (io.ReadCloser, error) { return x.rewind(c.getBody) }
+	if x.request.GetBody = getBody; !x.mayRepeat {
+		x.request.GetBody = func() (io.ReadCloser, error) { return x.rewind(getBody) }
 	}
 }
 

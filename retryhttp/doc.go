@@ -68,7 +68,7 @@
 // # Layers above and below
 //
 // A RoundTripper that should see every attempt, such as a tracer or a request signer,
-// goes below, as Base. There, [AttemptNumber] returns the number of the attempt, and
+// goes below: install it with Wrap. There, [AttemptNumber] returns the number of the attempt, and
 // each attempt has its own headers, which may be changed in place. A RoundTripper that
 // should see the whole call goes above, and so does one that calls GetBody, such as some
 // signers, or sends a body twice, as digest authentication does: below a Transport,

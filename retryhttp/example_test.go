@@ -386,8 +386,11 @@ func (s *tokenSource) expired(token string) {
 	}
 }
 
-// signer is the Base of a Transport. Each attempt has headers of its own, which it may change.
-type signer struct{ tokens *tokenSource }
+// signer adds a token to each attempt, which has headers of its own.
+type signer struct {
+	base   http.RoundTripper
+	tokens *tokenSource
+}
 
 func (s signer) RoundTrip(req *http.Request) (*http.Response, error) {
 	token, err := s.tokens.get(req.Context())
@@ -395,7 +398,7 @@ func (s signer) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, retryhttp.Unsent(err) // so that a POST is retried, too
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
-	return http.DefaultTransport.RoundTrip(req)
+	return s.base.RoundTrip(req)
 }
 
 // A 401 means that the token has expired: the request is repeated once with a new token,
@@ -412,7 +415,7 @@ func Example_token() {
 	tokens := &tokenSource{token: "old", fetch: func(context.Context) (string, error) { return "new", nil }}
 
 	client := &http.Client{Transport: &retryhttp.Transport{
-		Base:        signer{tokens},
+		Wrap:        func(base http.RoundTripper) http.RoundTripper { return signer{base, tokens} },
 		Unprocessed: []int{http.StatusUnauthorized},
 		Check: func(resp *http.Response, _ func(int) ([]byte, error)) error {
 			if resp.StatusCode != http.StatusUnauthorized || retryhttp.AttemptNumber(resp.Request.Context()) > 1 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -52,6 +53,8 @@ type exchange struct {
 	gaveUp    *retry.Error // why the call returns the response, if it would have been retried
 
 	empty   bool  // the request has no body
+	single  bool  // net/http must not send it again, even if it may be repeated
+	wrapped bool  // it is sent through what Transport.Wrap returned: see lower
 	watched bool  // the trace matters
 	pool    *pool // that it leaves over; nil: it is passed to Base
 
@@ -65,6 +68,7 @@ type exchange struct {
 	state  state
 	writes int  // times the headers were written
 	http2  bool // or HTTP/3: the latest connection carries concurrent requests
+	lower  lowerings
 }
 
 type state uint8
@@ -177,8 +181,49 @@ func (x *exchange) overHTTP2(conn net.Conn) bool {
 	return x.http2
 }
 
-// send passes the request to Base.
+// An outcome is what became of an exchange.
+type outcome struct {
+	response *http.Response // nil if and only if err is not
+	err      error
+	meaning  meaning // of err
+	end      ending
+	again    bool // the request should be sent again at once
+	resends  int  // by net/http, or by a RoundTripper below Transport.Wrap
+}
+
+// roundTrip sends the request to Base, or through what Transport.Wrap returned.
+func (x *exchange) roundTrip() outcome {
+	var o outcome
+	o.response, o.err = x.send()
+	last, resends := x.finish()
+	o.resends = resends
+	switch {
+	case o.err != nil:
+		o.response = nil
+	case o.response == nil:
+		o.err = retry.Permanent(fmt.Errorf("retryhttp: %T returned neither a response nor an error", x.transport.top()))
+	default:
+		x.host.responses.Add(1)
+		if !x.wrapped { // the wrapper may have made it
+			x.host.protocol.Store(int32(o.response.ProtoMajor))
+		}
+	}
+	if last == stopped && o.err != nil { // resent over HTTP/1, it may have a response
+		if o.err = errUntold; x.mayRepeat {
+			o.err = errLost
+		}
+	}
+	o.err = legible(o.err)
+	o.meaning = meaningOf(o.err)
+	o.end, o.again = x.ending(o.err, o.meaning, last)
+	return o
+}
+
+// send passes the request on.
 func (x *exchange) send() (*http.Response, error) {
+	if x.wrapped {
+		return x.transport.top().RoundTrip(&x.request)
+	}
 	if x.pool == nil {
 		return x.transport.base().RoundTrip(&x.request)
 	}
@@ -195,9 +240,9 @@ func (x *exchange) send() (*http.Response, error) {
 	return x.send()
 }
 
-// end stops observing, because the context may later be used for other requests. It
+// finish stops observing, because the context may later be used for other requests. It
 // returns the last state and the number of resends by net/http.
-func (x *exchange) end() (last state, resends int) {
+func (x *exchange) finish() (last state, resends int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.http2 {
@@ -232,6 +277,8 @@ func (x *exchange) ending(err error, m meaning, last state) (end ending, again b
 		return answered, false
 	case isUnsent(err):
 		return unsent, false
+	case x.lower.begun > 0:
+		return x.lower.ending(x.mayRepeat)
 	case last == stopped:
 		return unknown, x.mayRepeat
 	case last == asking, (last == quiet || !x.watched) && isDial(err):
@@ -288,7 +335,7 @@ func isDial(err error) bool {
 // error, which reports a canceled request.
 const (
 	errLost   lostError = "no response: the connection was lost or the stream was reset"
-	errUntold lostError = errLost + " (net/http does not tell the reason for a request without a body)"
+	errUntold lostError = errLost + " (net/http does not tell the reason for a request without a body: see Transport.Wrap)"
 )
 
 type lostError string

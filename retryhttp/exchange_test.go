@@ -244,13 +244,12 @@ func TestResent(t *testing.T) {
 		{name: "POST, GOAWAY throughout", method: "POST", replies: []int{goAwayBelow}, attempts: 3, headers: 11, resends: 8, err: retry.ErrMaxAttempts},
 	} {
 		for _, secure := range []bool{false, true} {
-			for _, wrapped := range []bool{false, true} {
-				t.Run(tt.name+map[bool]string{false: "", true: ", TLS"}[secure]+map[bool]string{false: "", true: ", wrapped"}[wrapped], func(t *testing.T) {
+			for _, wrapper := range []string{"", "Base", "Wrap"} {
+				t.Run(tt.name+map[bool]string{false: "", true: ", TLS"}[secure]+", "+wrapper, func(t *testing.T) {
 					tt, s := tt, newFrameServer(t, secure, tt.replies...)
-					attempts, resends, base := int32(0), 0, http.RoundTripper(s.base)
-					if wrapped {
-						base = through(s.base)
-					}
+					attempts, resends, wrapped := int32(0), 0, wrapper == "Base"
+					transport := given{wrapper: wrapper}.transport(s.base)
+					t.Cleanup(transport.CloseIdleConnections)
 					p := quick()
 					p.OnAttempt = func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
 						attempts++
@@ -261,7 +260,8 @@ func TestResent(t *testing.T) {
 					}
 					req := request(t, tt.method, "")
 					req.URL = parse(t, s.url)
-					resp, err := (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(req)
+					transport.Policy = p
+					resp, err := transport.RoundTrip(req)
 					headers, _ := s.seen()
 					switch reasonHidden := wrapped && strings.Contains(tt.name, "GOAWAY"); {
 					case reasonHidden && tt.method == "POST":

@@ -30,7 +30,7 @@ import (
 type given struct {
 	method, content string
 	key             bool
-	wrapped         bool
+	wrapper         string // "", or the field that has it: "Base" or "Wrap"
 	mayRepeat       func(*http.Request) bool
 }
 
@@ -38,12 +38,12 @@ func eachGiven(t *testing.T, run func(t *testing.T, g given)) {
 	for _, method := range []string{"GET", "HEAD", "OPTIONS", "TRACE", "QUERY", "PUT", "DELETE", "POST", "PATCH", "PURGE"} {
 		for _, content := range []string{"", "content"} {
 			for _, key := range []bool{false, true} {
-				for _, wrapped := range []bool{false, true} {
+				for _, wrapper := range []string{"", "Base", "Wrap"} {
 					for name, mayRepeat := range map[string]func(*http.Request) bool{
 						"": nil, "never": func(*http.Request) bool { return false }, "always": func(*http.Request) bool { return true },
 					} {
-						t.Run(fmt.Sprintf("%s %q key=%v wrapped=%v %s", method, content, key, wrapped, name), func(t *testing.T) {
-							run(t, given{method, content, key, wrapped, mayRepeat})
+						t.Run(fmt.Sprintf("%s %q key=%v %s %s", method, content, key, wrapper, name), func(t *testing.T) {
+							run(t, given{method, content, key, wrapper, mayRepeat})
 						})
 					}
 				}
@@ -72,8 +72,11 @@ func (g given) send(t *testing.T, target string, rt http.RoundTripper) error {
 
 func (g given) transport(base *http.Transport) *retryhttp.Transport {
 	transport := &retryhttp.Transport{Base: base, Policy: quick(), MayRepeat: g.mayRepeat}
-	if g.wrapped {
+	switch g.wrapper {
+	case "Base":
 		transport.Base = through(base)
+	case "Wrap":
+		transport.Wrap = through
 	}
 	return transport
 }
@@ -105,7 +108,7 @@ func TestSentAsGivenOverHTTP2(t *testing.T) {
 		})
 		err := g.send(t, bareURL, transport)
 		sent := 3
-		if g.wrapped && g.content == "" && !(g.mayRepeat == nil && retryhttp.IsIdempotent(&http.Request{Method: g.method, Header: key(g.key)}) || g.mayRepeat != nil && g.mayRepeat(nil)) {
+		if g.wrapper == "Base" && g.content == "" && !(g.mayRepeat == nil && retryhttp.IsIdempotent(&http.Request{Method: g.method, Header: key(g.key)}) || g.mayRepeat != nil && g.mayRepeat(nil)) {
 			assert.ErrorIs(t, err, retry.ErrUnrepeatable, "the reason is unknown")
 			sent = 2
 		} else {
@@ -610,12 +613,12 @@ func TestTurningHost(t *testing.T) {
 	for _, method := range []string{"GET", "DELETE", "POST"} {
 		for _, content := range []string{"", "content"} {
 			for name, mayRepeat := range map[string]func(*http.Request) bool{"": nil, "never": func(*http.Request) bool { return false }} {
-				for _, wrapped := range []bool{false, true} {
-					if wrapped && name == "never" && method == "GET" && content == "" {
+				for _, wrapper := range []string{"", "Base", "Wrap"} {
+					if wrapper == "Base" && name == "never" && method == "GET" && content == "" {
 						continue // over HTTP/1, nothing keeps net/http from resending it
 					}
-					t.Run(fmt.Sprintf("%s %q wrapped=%v %s", method, content, wrapped, name), func(t *testing.T) {
-						given{method, content, false, wrapped, mayRepeat}.toTurningHost(t)
+					t.Run(fmt.Sprintf("%s %q %s %s", method, content, wrapper, name), func(t *testing.T) {
+						given{method, content, false, wrapper, mayRepeat}.toTurningHost(t)
 					})
 				}
 			}

@@ -26,10 +26,21 @@ type Transport struct {
 	// such as a POST over HTTP/2, leaves over a connection that the Transport opens with
 	// NewClientConn, so an httptrace sees neither GetConn nor GotConn. These connections
 	// end after IdleConnTimeout. MaxConnsPerHost applies to them separately, MaxIdleConns does
-	// not count them, and CloseIdleConnections of Base does not close them. If Base is of another type, an
-	// attempt costs a few more allocations, and such a request fails with
-	// retry.ErrUnrepeatable if a server refuses it with a GOAWAY.
+	// not count them, and CloseIdleConnections of Base does not close them.
+	//
+	// If Base is of another type, such as a wrapper around an http.Transport, an attempt costs a
+	// few more allocations, and such a request fails with retry.ErrUnrepeatable if a server refuses
+	// it with a GOAWAY. Install wrappers with Wrap.
 	Base http.RoundTripper
+
+	// Wrap returns a RoundTripper around base, such as a tracer, a signer or an oauth2.Transport,
+	// through which each attempt is sent. It is called once, before the first request. base
+	// sends through Base and, because it is below the wrapper, knows how each request ended:
+	// what the comments on Base say of an http.Transport then also holds for a wrapped one. The
+	// requests that the wrapper passes to base must have contexts that are derived from
+	// that of the request that it was given; about others, nothing is known. nil means no wrapper.
+	// If Wrap returns nil, each request fails with an error that matches [retry.ErrInvalid].
+	Wrap func(base http.RoundTripper) http.RoundTripper
 
 	// Policy decides when to retry. Its Classifier and hooks receive a response with a
 	// status of 400 or above as a *StatusError; InfoOf and InfoFrom describe its
@@ -176,6 +187,9 @@ type Transport struct {
 	checked sync.Once
 	invalid error // what Policy.Validate reports
 
+	wrapping sync.Once
+	wrapped  http.RoundTripper // what Wrap returned
+
 	copied, pinging *http.Transport // http.DefaultTransport, and its copy, of NewClient
 
 	hosts PerHost  // what is known about each host, and its Budget if there is no other
@@ -225,7 +239,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	to := t.hosts.host(req.URL)
 	p, ok := t.policyFor(req, to)
 	if !ok {
-		return t.base().RoundTrip(req)
+		return t.top().RoundTrip(req)
 	}
 	keyed := false
 	if t.IdempotencyKey != nil {
@@ -245,7 +259,9 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if c.mayRepeat = IsIdempotent(req); t.MayRepeat != nil && !keyed {
 		c.mayRepeat = t.MayRepeat(req)
 	}
-	c.direct, _ = t.base().(*http.Transport)
+	if t.Wrap == nil {
+		c.direct, _ = t.base().(*http.Transport)
+	}
 	c.planBody()
 	defer c.recording.finish()
 	returned := false

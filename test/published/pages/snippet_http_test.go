@@ -4,12 +4,14 @@ import (
 	"net/http"
 	"time"
 
+	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+
 	"github.com/gobackoff/retry/retryhttp"
 )
 
 // This file contains the short pieces of code of docs/http.md.
 
-var _ = []func() *http.Client{ofDownloads, ofAPI}
+var _ = []func() *http.Client{ofDownloads, ofAPI, tracedBelow}
 
 func ofDownloads() *http.Client {
 	client := &http.Client{Transport: &retryhttp.Transport{
@@ -21,5 +23,12 @@ func ofDownloads() *http.Client {
 
 func ofAPI() *http.Client {
 	client := &http.Client{Transport: &retryhttp.Transport{MaxRead: 1 << 20}}
+	return client
+}
+
+func tracedBelow() *http.Client {
+	client := &http.Client{Transport: &retryhttp.Transport{
+		Wrap: func(base http.RoundTripper) http.RoundTripper { return otelhttp.NewTransport(base) },
+	}}
 	return client
 }

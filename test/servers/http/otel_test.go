@@ -79,27 +79,36 @@ func number(span sdktrace.ReadOnlySpan, key attribute.Key) int {
 // TestTracedBelow: each attempt has its own span, whose ID is sent to the server. The
 // span ends even if the response is discarded.
 func TestTracedBelow(t *testing.T) {
-	server := newScripted(t, gives(503, 20<<10), dies, gives(200, 30<<10))
 	recorder, options := traced()
-	policy, attempts := counted()
-	client := &http.Client{Transport: &retryhttp.Transport{
-		Base:   otelhttp.NewTransport(resendCount{newBase(t)}, options...),
-		Policy: policy,
-	}}
-	resp, err := putBody(t.Context(), t, client, server.url)
-	require.NoError(t, err)
-	require.Len(t, recorder.Ended(), 2, "the last span ends when its response is closed")
-	assert.Len(t, whole(t, resp), 30<<10)
-	assert.EqualValues(t, 3, attempts.Load())
+	base := newBase(t)
+	wrap := func(base http.RoundTripper) http.RoundTripper {
+		return otelhttp.NewTransport(resendCount{base}, options...)
+	}
+	for name, transport := range map[string]*retryhttp.Transport{
+		"Base": {Base: wrap(base)},
+		"Wrap": {Base: base, Wrap: wrap},
+	} {
+		t.Run(name, func(t *testing.T) {
+			recorder.Reset()
+			server := newScripted(t, gives(503, 20<<10), dies, gives(200, 30<<10))
+			policy, attempts := counted()
+			transport.Policy = policy
+			resp, err := putBody(t.Context(), t, &http.Client{Transport: transport}, server.url)
+			require.NoError(t, err)
+			require.Len(t, recorder.Ended(), 2, "the last span ends when its response is closed")
+			assert.Len(t, whole(t, resp), 30<<10)
+			assert.EqualValues(t, 3, attempts.Load())
 
-	spans := ended(t, recorder)
-	require.Len(t, spans, 3)
-	for i, span := range spans {
-		assert.Equal(t, trace.SpanKindClient, span.SpanKind())
-		assert.Equal(t, i, number(span, "http.request.resend_count"))
-		assert.Equal(t, []int{503, 0, 200}[i], number(span, "http.response.status_code"))
-		assert.Contains(t, server.parents[i], span.SpanContext().SpanID().String(), "the server received the ID of the span")
-		assert.True(t, server.bodies[i] == longBody, "body %d has %d bytes", i+1, len(server.bodies[i]))
+			spans := ended(t, recorder)
+			require.Len(t, spans, 3)
+			for i, span := range spans {
+				assert.Equal(t, trace.SpanKindClient, span.SpanKind())
+				assert.Equal(t, i, number(span, "http.request.resend_count"))
+				assert.Equal(t, []int{503, 0, 200}[i], number(span, "http.response.status_code"))
+				assert.Contains(t, server.parents[i], span.SpanContext().SpanID().String(), "the server received the ID of the span")
+				assert.True(t, server.bodies[i] == longBody, "body %d has %d bytes", i+1, len(server.bodies[i]))
+			}
+		})
 	}
 }
 

@@ -44,6 +44,7 @@ func serve(t *testing.T, address string, command ...string) {
 	var log bytes.Buffer
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &log, &log, time.Second
+	endWithTest(cmd)
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(os.Interrupt) // so that it also stops its workers

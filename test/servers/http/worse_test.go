@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryhttp"
@@ -41,6 +42,13 @@ var clients = []client{
 	}, true},
 	{"Transport, wrapped", func(base *http.Transport, p retry.Policy) http.RoundTripper {
 		return &retryhttp.Transport{Base: wrapped{base}, Policy: p, PerHost: retryhttp.Unbudgeted()}
+	}, true},
+	{"Transport, Wrap", func(base *http.Transport, p retry.Policy) http.RoundTripper {
+		_, options := traced()
+		return &retryhttp.Transport{
+			Base: base, Policy: p, PerHost: retryhttp.Unbudgeted(),
+			Wrap: func(base http.RoundTripper) http.RoundTripper { return otelhttp.NewTransport(base, options...) },
+		}
 	}, true},
 }
 
@@ -205,8 +213,8 @@ func twiceIn(t *testing.T, file string) (twice int) {
 
 // TestNeverWorse: a Transport fails at most as often as net/http alone and a loop around
 // it, executes nothing twice that must not be, and reports each request that it sends. (A POST
-// without a body fails more often if it is sent over HTTP/2 by a wrapper around net/http.) On a
-// machine that stalls, any client may fail by chance, but not in each of three rounds.
+// without a body fails more often if it is sent over HTTP/2 by a wrapper that is the Base.)
+// On a machine that stalls, any client may fail by chance, but not in each of three rounds.
 func TestNeverWorse(t *testing.T) {
 	for _, server := range wornServers {
 		for _, k := range []kind{get, put, postKeyed, post, postEmpty} {

@@ -1,0 +1,152 @@
+package retryhttp_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
+)
+
+// twice is a wrapper that sends each request twice, as for digest authentication, and returns
+// the second result.
+func twice(base http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(req *http.Request) (*http.Response, error) {
+		resp, err := base.RoundTrip(req.Clone(req.Context()))
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		return base.RoundTrip(req.Clone(req.Context()))
+	})
+}
+
+// late is a wrapper that returns an error without waiting for the response.
+func late(base http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(req *http.Request) (*http.Response, error) {
+		began := make(chan struct{})
+		ctx := context.WithoutCancel(req.Context())
+		go func() {
+			close(began)
+			resp, err := base.RoundTrip(req.Clone(ctx))
+			if err == nil {
+				_ = resp.Body.Close()
+			}
+		}()
+		<-began
+		return nil, errors.New("no patience")
+	})
+}
+
+// elsewhere is a wrapper whose requests do not belong to the attempt.
+func elsewhere(base http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(req *http.Request) (*http.Response, error) {
+		resp, err := base.RoundTrip(req.Clone(context.Background()))
+		if err == nil {
+			_ = resp.Body.Close()
+			err = errors.New("an answer that the wrapper refuses")
+		}
+		return nil, err
+	})
+}
+
+// TestWrapEndings: a POST through a wrapper is sent again only if none of the requests that the
+// wrapper made of it may have been executed.
+func TestWrapEndings(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		wrap    func(http.RoundTripper) http.RoundTripper
+		replies []int
+		fails   bool
+		headers int
+	}{
+		{"refused, then answered", through, []int{goAwayBelow, respondOK}, false, 2},
+		{"both refused", twice, []int{goAwayBelow, goAwayBelow, respondOK}, false, 4},
+		{"answered, then refused", twice, []int{respondOK, goAwayBelow, respondOK}, true, 2},
+		{"reset, then refused", twice, []int{resetRefused, goAwayBelow, respondOK}, true, 2},
+		{"answered, but the wrapper failed", elsewhere, []int{respondOK}, true, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, sent := range []string{"", "content"} {
+				s := newFrameServer(t, true, tt.replies...)
+				transport := &retryhttp.Transport{Base: s.base, Wrap: tt.wrap, Policy: quick()}
+				t.Cleanup(transport.CloseIdleConnections)
+				req := request(t, "POST", sent)
+				req.URL = parse(t, s.url)
+				resp, err := transport.RoundTrip(req)
+				if err == nil {
+					require.NoError(t, resp.Body.Close())
+				}
+				if tt.fails {
+					assert.ErrorIs(t, err, retry.ErrUnrepeatable, sent)
+				}
+				headers, _ := s.seen()
+				assert.Equal(t, tt.headers, headers, sent)
+			}
+		})
+	}
+}
+
+// TestWrapLeaves: a request that the wrapper has not waited for may be executed.
+func TestWrapLeaves(t *testing.T) {
+	s := newServer(t, http1, ok)
+	transport := s.transport()
+	transport.Wrap = late
+	req := request(t, "POST", "")
+	req.URL = parse(t, s.URL)
+	_, err := transport.RoundTrip(req)
+	assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+}
+
+// TestWrapSees: the wrapper is made once, has headers and an attempt number of its own for each
+// attempt, and gets a response to the request that it sent.
+func TestWrapSees(t *testing.T) {
+	var tokens []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		tokens = append(tokens, r.Header.Get("Authorization"))
+		if len(tokens) < 3 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	t.Cleanup(server.Close)
+	made := 0
+	var numbers []int
+	transport := &retryhttp.Transport{Base: server.Client().Transport, Policy: quick(), Wrap: func(base http.RoundTripper) http.RoundTripper {
+		made++
+		return roundTripper(func(req *http.Request) (*http.Response, error) {
+			numbers = append(numbers, retryhttp.AttemptNumber(req.Context()))
+			req.Header.Add("Authorization", "token")
+			resp, err := base.RoundTrip(req)
+			require.NoError(t, err)
+			assert.Same(t, req, resp.Request)
+			return resp, err
+		})
+	}}
+	for _, req := range []*http.Request{request(t, "PUT", "content"), request(t, "GET", "").WithContext(retryhttp.WithoutRetry(t.Context()))} {
+		req.URL = parse(t, server.URL)
+		resp, err := transport.RoundTrip(req)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		assert.Equal(t, 200, resp.StatusCode)
+	}
+	assert.Equal(t, []string{"token", "token", "token", "token"}, tokens)
+	assert.Equal(t, []int{1, 2, 3, 0}, numbers)
+	assert.Equal(t, 1, made)
+}
+
+func TestWrapInvalid(t *testing.T) {
+	transport := &retryhttp.Transport{Wrap: func(http.RoundTripper) http.RoundTripper { return nil }}
+	req := request(t, "POST", "content")
+	body := &body{Reader: strings.NewReader("content")}
+	req.Body = body
+	_, err := transport.RoundTrip(req)
+	assert.ErrorIs(t, err, retry.ErrInvalid)
+	assert.EqualError(t, err, "invalid Transport.Wrap: it returned nil")
+	assert.NotZero(t, body.closed)
+}
