@@ -296,8 +296,12 @@ func (c *call) result(err error) (*http.Response, error) {
 		return c.response, nil
 	}
 	c.abandon()
-	if _, ok := err.(*retry.Error); !ok && c.err != nil {
+	e, gaveUp := err.(*retry.Error)
+	switch {
+	case !gaveUp && c.err != nil:
 		return nil, c.err // without the marks
+	case gaveUp && e.Reason == retry.ErrMaxAttempts && c.policy.MaxAttempts == retry.NoRetry && c.cause != nil:
+		return nil, c.cause // the client above may retry, and know net/http's errors by their values
 	}
 	return nil, err
 }

@@ -719,3 +719,35 @@ func TestHintOfTheClassifier(t *testing.T) {
 	assert.ErrorIs(t, err, retry.ErrMaxAttempts)
 	assert.Equal(t, []time.Duration{7 * time.Second, 7 * time.Second}, hints)
 }
+
+// TestOneAttempt: with one attempt, the error is that of Base, as a client above that retries
+// tests for it. That a request must not be repeated is still said.
+func TestOneAttempt(t *testing.T) {
+	for name, tt := range map[string]struct {
+		method   string
+		fault    step
+		attempts int
+		want     error // nil: that of Base is wrapped
+	}{
+		"GET":                {"GET", closed, retry.NoRetry, io.EOF},
+		"GET, cut":           {"GET", cutOff, retry.NoRetry, io.ErrUnexpectedEOF},
+		"GET, two attempts":  {"GET", closed, 2, nil},
+		"POST":               {"POST", closed, retry.NoRetry, nil},
+		"GET, other retries": {"GET", closed, 0, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t, http1, processed(tt.fault))
+			transport := s.transport()
+			transport.MaxRead, transport.Policy.MaxAttempts = 1<<20, tt.attempts
+			req, err := http.NewRequestWithContext(t.Context(), tt.method, s.URL, nil)
+			require.NoError(t, err)
+			_, err = transport.RoundTrip(req)
+			if tt.want != nil {
+				assert.True(t, err == tt.want, err)
+				return
+			}
+			_, wrapped := errors.AsType[*retry.Error](err)
+			assert.True(t, wrapped)
+		})
+	}
+}

@@ -48,8 +48,8 @@ func InfoFrom(ctx context.Context) (info Info, ok bool) {
 }
 
 // InfoOf returns the Info of the attempt that failed with err, an error passed to the
-// Policy's hooks or returned by RoundTrip. ok is false for other errors: a Classifier
-// receives the error of Base itself.
+// Policy's hooks or returned by RoundTrip. ok is false for the error of Base itself, which a
+// Classifier receives, and RoundTrip returns if the Policy allows one attempt.
 func InfoOf(err error) (info Info, ok bool) {
 	if e, ok := errors.AsType[*attemptError](err); ok {
 		return e.info, true

@@ -234,7 +234,9 @@ func pinging(t *http.Transport) *http.Transport {
 // RoundTrip returns an error if the last attempt had no response, if the context of req
 // ended before a retry that was due, if GetBody failed, or if the Policy is invalid. The error
 // is a [*retry.Error] with the reason for giving up, or the attempt's own error if that
-// is permanent.
+// is permanent. If the Policy allows one attempt ([retry.NoRetry]), an error after which the
+// request might have been retried is that of Base, so a client above that retries by itself
+// recognizes it.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	to := t.hosts.host(req.URL)
 	p, ok := t.policyFor(req, to)

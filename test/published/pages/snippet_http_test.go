@@ -6,12 +6,13 @@ import (
 
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 
+	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryhttp"
 )
 
 // This file contains the short pieces of code of docs/http.md.
 
-var _ = []func() *http.Client{ofDownloads, ofAPI, tracedBelow}
+var _ = []func() *http.Client{ofDownloads, ofAPI, tracedBelow, belowRetries}
 
 func ofDownloads() *http.Client {
 	client := &http.Client{Transport: &retryhttp.Transport{
@@ -29,6 +30,14 @@ func ofAPI() *http.Client {
 func tracedBelow() *http.Client {
 	client := &http.Client{Transport: &retryhttp.Transport{
 		Wrap: func(base http.RoundTripper) http.RoundTripper { return otelhttp.NewTransport(base) },
+	}}
+	return client
+}
+
+func belowRetries() *http.Client {
+	client := &http.Client{Transport: &retryhttp.Transport{
+		Policy:  retry.Policy{MaxAttempts: retry.NoRetry},
+		MaxRead: 1 << 20,
 	}}
 	return client
 }
