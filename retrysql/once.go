@@ -2,11 +2,11 @@ package retrysql
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
-	"reflect"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/internal/errfacts"
@@ -16,17 +16,26 @@ import (
 type Keys struct {
 	// Claim inserts a row with the parameters id and fingerprint, and NULL as result, unless
 	// there is one. If another transaction has inserted one, it does nothing or fails with
-	// MySQL's error 1205. If it waits instead, so do duplicates of work in progress.
+	// MySQL's error 1205 or 3572. If it waits instead, so do duplicates of work in progress.
 	Claim string
-	Find  string // selects fingerprint and result of the row with the parameter id
+	// Find selects fingerprint and result of the row with the parameter id. It must not see
+	// a row that another transaction has inserted and not committed, whatever its isolation
+	// level; it may fail with the errors above instead.
+	Find  string
 	Store string // sets the result, the first parameter, of the row with the second, id
+	// Release is executed after the work, before COMMIT or rollback, with the parameter id.
+	// It releases what Claim has locked and the end of the transaction does not release.
+	// If nothing is to be released, it is empty.
+	Release string
 }
 
 // PostgresKeys is for PostgreSQL. It takes an advisory lock for each transaction, which also
-// PgBouncer's transaction mode allows.
+// PgBouncer's transaction mode allows. Unless the session has an
+// idle_in_transaction_session_timeout, it sets one of a minute for the transaction.
 var PostgresKeys = Keys{
 	Claim: `INSERT INTO idempotency_key (id, fingerprint) SELECT $1::bytea, $2::bytea
-		WHERE pg_try_advisory_xact_lock(hashtextextended(encode($1::bytea, 'hex'), 0)) ON CONFLICT (id) DO NOTHING`,
+		WHERE (current_setting('idle_in_transaction_session_timeout') <> '0' OR set_config('idle_in_transaction_session_timeout', '60000', true) <> '')
+		AND pg_try_advisory_xact_lock(hashtextextended(encode($1::bytea, 'hex'), 0)) ON CONFLICT (id) DO NOTHING`,
 	Find:  "SELECT fingerprint, result FROM idempotency_key WHERE id = $1",
 	Store: "UPDATE idempotency_key SET result = $1 WHERE id = $2",
 }
@@ -38,15 +47,30 @@ var MariaDBKeys = Keys{
 	Store: "UPDATE idempotency_key SET result = ? WHERE id = ?",
 }
 
-// PostgresKeysTable creates the table of PostgresKeys.
+// MySQLKeys is for MySQL 8.0 and newer. An INSERT of MySQL cannot refuse to wait, so a lock
+// by name (GET_LOCK) stands before it. Such locks are those of one server: with several
+// servers that accept writes, duplicates of work in progress wait.
+var MySQLKeys = Keys{
+	Claim: `INSERT IGNORE INTO idempotency_key (id, fingerprint)
+		SELECT k.id, k.fingerprint FROM (SELECT CAST(? AS BINARY) AS id, CAST(? AS BINARY) AS fingerprint) AS k
+		WHERE GET_LOCK(SHA2(CONCAT_WS('/', DATABASE(), k.id), 256), 0) = 1`,
+	Find:    "SELECT fingerprint, result FROM idempotency_key WHERE id = ? FOR SHARE NOWAIT",
+	Store:   MariaDBKeys.Store,
+	Release: "DO RELEASE_LOCK(SHA2(CONCAT_WS('/', DATABASE(), CAST(? AS BINARY)), 256))",
+}
+
+// PostgresKeysTable creates the table of PostgresKeys, with an index for the removal of old
+// rows.
 const PostgresKeysTable = `CREATE TABLE idempotency_key (
 	id BYTEA PRIMARY KEY,
 	fingerprint BYTEA NOT NULL,
 	result BYTEA,
 	at TIMESTAMPTZ NOT NULL DEFAULT CURRENT_TIMESTAMP
-)`
+);
+CREATE INDEX idempotency_key_at ON idempotency_key (at)`
 
-// MariaDBKeysTable creates the table of MariaDBKeys.
+// MariaDBKeysTable creates the table of MariaDBKeys, with an index for the removal of old
+// rows.
 const MariaDBKeysTable = `CREATE TABLE idempotency_key (
 	id VARBINARY(255) PRIMARY KEY,
 	fingerprint BINARY(32) NOT NULL,
@@ -55,12 +79,20 @@ const MariaDBKeysTable = `CREATE TABLE idempotency_key (
 	INDEX (at)
 ) ENGINE = InnoDB`
 
+// MySQLKeysTable creates the table of MySQLKeys, with an index for the removal of old rows.
+const MySQLKeysTable = MariaDBKeysTable
+
 // A Key stands for a piece of work that is done once.
 type Key struct {
 	In      Keys   // the table, such as PostgresKeys
 	ID      string // 1 to 255 bytes; include the user and the operation if others could choose the same
 	Request []byte // what was asked for with the key; only its SHA-256 is stored
 	Wait    bool   // retry under the policy while the work is in progress elsewhere, instead of failing at once
+
+	// NoID means that no other call has a key for this work, so only a lost COMMIT could do
+	// it twice. ID must be empty: each attempt takes a random one. Request and Wait are not
+	// used, and the result is not stored.
+	NoID bool
 }
 
 // MaxResult is the largest size of a result, in bytes.
@@ -74,26 +106,38 @@ var (
 	ErrOtherRequest = errors.New("retrysql: this key was used for another request")
 )
 
-// Once does the work of a key once: it calls fn in a transaction as [InTx] does, and stores
-// fn's result with the key in the same transaction. A later call with the same key returns
-// the stored result and does not call fn, whoever makes it and however the first one ended.
+// Once lets the statements of fn take effect once for a key, and returns the same result to
+// every call with this key. What fn does outside of its transaction, such as a request to
+// another service, happens again whenever fn is called again: send the key with it, so that
+// the other service can recognize the repetition.
+//
+// Once calls fn in a transaction as [InTx] does, and stores fn's result with the key in the
+// same transaction. A later call with the same key returns the stored result and does not
+// call fn, whoever makes it and however the first one ended. After a lost COMMIT, Once asks
+// for the row of the key, so db need not be asking.
 //
 // If fn fails or panics, nothing is stored, and fn may be called again, under the policy
 // or by a later call. A failure that later calls should get, such as a rejected order, is a
 // result. A result has up to [MaxResult] bytes; nil is returned as an empty slice.
 //
-// If the work is in progress in another transaction, the error matches [ErrInProgress], at
-// once unless key.Wait; if the key was used with another Request, [ErrOtherRequest]. If the
-// id or the statements are unusable, it matches [retry.ErrInvalid]. After a lost COMMIT, the
-// row of the key is what the row of a [Ledger] is otherwise, so db need not be asking.
+// If another transaction is doing the work, Once returns [ErrInProgress] immediately, or
+// retries under the policy if key.Wait is set. If the key was used with a different Request,
+// it returns [ErrOtherRequest]. If the id or the statements are unusable, the error matches
+// [retry.ErrInvalid].
+//
+// A caller whose process is stuck, or whose machine is gone, keeps the key until its server
+// ends the transaction. With PostgreSQL, that is after the session's
+// idle_in_transaction_session_timeout, or after a minute if it has none: fn must not pause
+// for longer between two statements. With MariaDB and MySQL, set idle_transaction_timeout
+// or wait_timeout of the session.
 //
 // The promise lasts as long as the row. Delete rows only when no client and no queue
 // will send their key again, which is a day at least:
 //
 //	DELETE FROM idempotency_key WHERE at < CURRENT_TIMESTAMP - INTERVAL '1' DAY
 //
-// opts may ask for any isolation level. All connections of db have to lead to servers of one
-// cluster.
+// opts may ask for any isolation level, but not for read-only mode. All connections of db
+// have to lead to servers of one cluster.
 func Once(ctx context.Context, p retry.Policy, db Beginner, opts *sql.TxOptions, key Key, fn func(ctx context.Context, tx *sql.Tx) ([]byte, error)) ([]byte, error) {
 	if db == nil || fn == nil {
 		return nil, fmt.Errorf("%w transaction: db or fn is nil", retry.ErrInvalid)
@@ -114,7 +158,9 @@ func OnceFunc[T any, R row](
 	switch in := key.In; {
 	case begin == nil || queryTx == nil || fn == nil:
 		return nil, fmt.Errorf("%w transaction: begin, queryTx or fn is nil", retry.ErrInvalid)
-	case key.ID == "" || len(key.ID) > 255:
+	case key.NoID && key.ID != "":
+		return nil, fmt.Errorf("%w key: it has NoID and an ID", retry.ErrInvalid)
+	case !key.NoID && (key.ID == "" || len(key.ID) > 255):
 		return nil, fmt.Errorf("%w key: its ID has %d bytes, not 1 to 255", retry.ErrInvalid, len(key.ID))
 	case in.Claim == "" || in.Find == "" || in.Store == "":
 		return nil, fmt.Errorf("%w key: In has no statements", retry.ErrInvalid)
@@ -149,8 +195,17 @@ type work[T any] struct {
 }
 
 // do is one attempt, before its COMMIT.
-func (w *work[T]) do(ctx context.Context, tx T, fn func(context.Context, T) ([]byte, error)) error {
-	claimed, err := w.claim(ctx, tx)
+func (w *work[T]) do(ctx context.Context, tx T, fn func(context.Context, T) ([]byte, error)) (err error) {
+	if w.key.NoID {
+		w.id = []byte(rand.Text())
+	}
+	defer func() {
+		released := w.release(ctx, tx)
+		if err == nil {
+			err = released
+		}
+	}()
+	claimed, err := w.claim(ctx, tx, w.fingerprint)
 	if err == ErrInProgress && !w.key.Wait && !w.begun {
 		w.busy = true
 		return retry.Permanent(err) // for the loop of this call only
@@ -167,24 +222,37 @@ func (w *work[T]) do(ctx context.Context, tx T, fn func(context.Context, T) ([]b
 		return retry.Permanent(fmt.Errorf("retrysql: the result of a key has %d bytes, more than MaxResult (%d)", len(result), MaxResult))
 	}
 	w.result = append([]byte{}, result...) // not nil, which would be NULL
+	if w.key.NoID {
+		return nil // nobody asks for it
+	}
 	return withoutRow(w.query(ctx, tx, w.key.In.Store, []any{w.result, w.id}))
+}
+
+// release executes Release even if ctx has ended: the session of a pool would keep its lock.
+func (w *work[T]) release(ctx context.Context, tx T) error {
+	if w.key.In.Release == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	return withoutRow(w.query(ctx, tx, w.key.In.Release, []any{w.id}))
 }
 
 // claim inserts the row of the key, or reads the result of its work. A row without result is
 // tx's own, because one that is committed has a result.
-func (w *work[T]) claim(ctx context.Context, tx T) (claimed bool, err error) {
-	if err := withoutRow(w.query(ctx, tx, w.key.In.Claim, []any{w.id, w.fingerprint[:]})); locked(err) {
+func (w *work[T]) claim(ctx context.Context, tx T, fingerprint [sha256.Size]byte) (claimed bool, err error) {
+	if err := withoutRow(w.query(ctx, tx, w.key.In.Claim, []any{w.id, fingerprint[:]})); locked(err) {
 		return false, ErrInProgress
 	} else if err != nil {
 		return false, err
 	}
-	var fingerprint, result []byte
-	switch err := w.query(ctx, tx, w.key.In.Find, []any{w.id}, &fingerprint, &result); {
-	case err != nil && withoutRow(err) == nil:
+	var found, result []byte
+	switch err := w.query(ctx, tx, w.key.In.Find, []any{w.id}, &found, &result); {
+	case locked(err) || err != nil && withoutRow(err) == nil:
 		return false, ErrInProgress
 	case err != nil:
 		return false, err
-	case string(fingerprint) != string(w.fingerprint[:]):
+	case string(found) != string(fingerprint[:]):
 		return false, retry.Permanent(ErrOtherRequest)
 	case result == nil:
 		return true, nil
@@ -200,11 +268,30 @@ func (w *work[T]) took(ctx context.Context, begin func(context.Context) (T, erro
 	if err != nil {
 		return false, err
 	}
-	_, rollback := ends(tx)
+	commit, rollback := ends(tx)
 	defer func() { _ = rollback(ctx) }()
-	claimed, err := w.claim(ctx, tx)
-	return err == nil && !claimed, err
+	if !w.key.NoID {
+		claimed, err := w.claim(ctx, tx, w.fingerprint)
+		_ = w.release(ctx, tx)
+		return err == nil && !claimed, err
+	}
+	// The next attempt takes another id, so a row that stays keeps this one from being
+	// committed later, by another server of the cluster.
+	_, err = w.claim(ctx, tx, void)
+	released := w.release(ctx, tx)
+	switch {
+	case errors.Is(err, ErrOtherRequest):
+		return true, nil
+	case err != nil:
+		return false, err
+	case released != nil:
+		return false, released
+	}
+	return false, commit(ctx)
 }
+
+// void is the fingerprint of a row that belongs to no transaction, and no SHA-256.
+var void [sha256.Size]byte
 
 // withoutRow returns the error of a query that need not have a row.
 func withoutRow(err error) error {
@@ -214,10 +301,12 @@ func withoutRow(err error) error {
 	return err
 }
 
-// locked reports whether err is error 1205 of MySQL: another transaction has locked the row.
+// locked reports whether err is error 1205 of MySQL and MariaDB or 3572 of MySQL: another
+// transaction has locked the row.
 func locked(err error) bool {
 	for e := range errfacts.All(err) {
-		if number(reflect.Indirect(reflect.ValueOf(e)), "Number") == 1205 {
+		switch errfacts.MySQLNumber(e) {
+		case 1205, 3572:
 			return true
 		}
 	}

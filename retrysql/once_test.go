@@ -35,6 +35,8 @@ type onceCase struct {
 	claim   error            // of all claims
 	found   [][]driver.Value // the last one remains
 	wait    bool
+	noID    bool
+	release bool    // the keys have such a statement
 	fn      []error // of the first calls
 	result  string
 	err     error
@@ -44,6 +46,7 @@ type onceCase struct {
 func TestOnce(t *testing.T) {
 	lost := []script{{commit: io.ErrUnexpectedEOF}}
 	claimed, done := rowOf("request", ""), rowOf("request", "done")
+	void := []driver.Value{make([]byte, sha256.Size), nil}
 	for _, test := range []onceCase{
 		{name: "first", found: [][]driver.Value{claimed}, result: "new", calls: "begin fn store:new commit"},
 		{name: "again", found: [][]driver.Value{done}, result: "done", calls: "begin commit"},
@@ -66,6 +69,24 @@ func TestOnce(t *testing.T) {
 			name: "COMMIT takes effect later", scripts: lost, found: [][]driver.Value{claimed, nil, nil, done}, result: "done",
 			calls: "begin fn store:new commit begin rollback begin rollback begin rollback",
 		},
+		{name: "no id", noID: true, found: [][]driver.Value{claimed}, result: "new", calls: "begin fn commit"},
+		{name: "no id, COMMIT took effect", noID: true, scripts: lost, found: [][]driver.Value{claimed}, result: "new", calls: "begin fn commit begin rollback"},
+		{
+			name: "no id, COMMIT did not take effect", noID: true, scripts: lost, found: [][]driver.Value{claimed, void, claimed}, result: "new",
+			calls: "begin fn commit begin commit begin fn commit",
+		},
+		{
+			name: "no id, COMMIT takes effect later", noID: true, scripts: lost, found: [][]driver.Value{claimed, nil, claimed}, result: "new",
+			calls: "begin fn commit begin rollback begin rollback",
+		},
+		{
+			name: "no id, lost before COMMIT", noID: true, found: [][]driver.Value{claimed}, fn: []error{io.ErrUnexpectedEOF}, result: "new",
+			calls: "begin fn rollback begin fn commit",
+		},
+		{name: "release", release: true, found: [][]driver.Value{claimed}, result: "new", calls: "begin fn store:new release commit"},
+		{name: "release of the question", release: true, scripts: lost, found: [][]driver.Value{claimed, done}, result: "done", calls: "begin fn store:new release commit begin release rollback"},
+		{name: "release after failures", release: true, found: [][]driver.Value{claimed}, fn: []error{errUnique}, err: errUnique, calls: "begin fn release rollback"},
+		{name: "release after a claim", release: true, claim: mysqlError(3572, "HY000"), err: retrysql.ErrInProgress, calls: "begin release rollback"},
 	} {
 		t.Run(test.name, func(t *testing.T) { synctest.Test(t, test.run) })
 	}
@@ -76,13 +97,15 @@ func (test onceCase) run(t *testing.T) {
 	f.answer = func(query string, args []driver.NamedValue) (row []driver.Value, err error) {
 		switch query {
 		case "claim":
-			assert.Equal(t, []byte("id"), args[0].Value)
+			assert.Equal(t, !test.noID, string(args[0].Value.([]byte)) == "id")
 			return nil, test.claim
 		case "find":
 			row = test.found[0]
 			if len(test.found) > 1 {
 				test.found = test.found[1:]
 			}
+		case "release":
+			f.log("release")
 		case "store":
 			f.log("store:" + string(args[0].Value.([]byte)))
 		}
@@ -90,6 +113,12 @@ func (test onceCase) run(t *testing.T) {
 	}
 	key := testKey
 	key.Wait = test.wait
+	if test.noID {
+		key.ID, key.NoID = "", true
+	}
+	if test.release {
+		key.In.Release = "release"
+	}
 	result, err := retrysql.Once(t.Context(), atOnce, f.open(t), nil, key, func(context.Context, *sql.Tx) ([]byte, error) {
 		f.log("fn")
 		if len(test.fn) == 0 {
@@ -138,9 +167,10 @@ func TestOnceBounds(t *testing.T) {
 	call := func(key retrysql.Key) ([]byte, error) {
 		return retrysql.Once(t.Context(), atOnce, db, nil, key, func(context.Context, *sql.Tx) ([]byte, error) { return make([]byte, size), nil })
 	}
-	empty, long, unset, longest := testKey, testKey, testKey, testKey
+	both, empty, long, unset, longest := testKey, testKey, testKey, testKey, testKey
+	both.NoID = true
 	empty.ID, long.ID, unset.In.Find, longest.ID = "", strings.Repeat("x", 256), "", strings.Repeat("x", 255)
-	for _, key := range []retrysql.Key{{}, empty, long, unset} {
+	for _, key := range []retrysql.Key{{}, both, empty, long, unset} {
 		_, err := call(key)
 		assert.ErrorIs(t, err, retry.ErrInvalid)
 	}

@@ -44,6 +44,14 @@ func ReplyOf(err error) (r Reply, ok bool) {
 // the connection, while it waits for a statement: it has not seen a COMMIT that fails with it.
 const idleInTransaction = "25P03"
 
+// MySQLNumber returns the number of an error response of MySQL or MariaDB, or 0.
+func MySQLNumber(err error) int64 {
+	if infoOf(err).origin != mysqlError {
+		return 0
+	}
+	return number(reflect.ValueOf(err), "Number")
+}
+
 // replyOfState returns what is known about a SQLSTATE.
 //
 // The source is "PostgreSQL Error Codes", appendix A of the PostgreSQL manual, which

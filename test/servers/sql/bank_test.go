@@ -44,7 +44,6 @@ type tally struct {
 func createBank(t *testing.T, db session, accounts int) {
 	t.Helper()
 	createTable(t, db, "ledger", "id INT NOT NULL") // not unique: duplicates are visible
-	createTable(t, db, "outcome", ledgerColumns)
 	createTable(t, db, "account", "id INT PRIMARY KEY, balance INT NOT NULL")
 	for id := range accounts {
 		require.NoError(t, db.exec(t.Context(), fmt.Sprintf("INSERT INTO account VALUES (%d, 0)", id)))

@@ -143,8 +143,8 @@ func onceAtCommit(toServer bool, f fault) func(message) fault {
 func settleServer(t *testing.T, v variant, direct session) {
 	t.Helper()
 	query := "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
-	if v.server == mariadb {
-		query = "SELECT count(*) FROM information_schema.processlist WHERE id <> connection_id() AND user <> 'system user'"
+	if v.server != postgres {
+		query = "SELECT count(*) FROM information_schema.processlist WHERE id <> connection_id() AND user NOT IN ('system user', 'event_scheduler')"
 	}
 	require.Eventually(t, func() bool {
 		n, err := direct.number(t.Context(), query)

@@ -24,7 +24,7 @@ func BenchmarkTransaction(b *testing.B) {
 			db := v.open(b, v.server.Start(b), 1)
 			defer db.Close()
 			createTable(b, db, "lost", "id INT")
-			createTable(b, db, "outcome", ledgerColumns)
+			createKeys(b, v, db)
 			ways := []func(context.Context) error{
 				func(ctx context.Context) error { return db.once(ctx, insert) },
 				func(ctx context.Context) error { return db.inTx(ctx, retry.Policy{}, sql.LevelDefault, insert) },

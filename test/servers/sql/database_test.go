@@ -7,6 +7,8 @@ import (
 	"database/sql"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -50,14 +52,29 @@ type variant struct {
 	server *testserver.Program // nil for SQLite
 	frames framing
 	open   func(t testing.TB, addr string, connections int) database
+	keys   retrysql.Keys
+	table  string // of the keys
 }
 
 // variants lists the drivers whose connections can go through a proxy.
 var variants = []variant{
-	{"pgxpool", postgres, postgresFrames, pooled(testserver.PostgresURL)},
-	{"pgx stdlib", postgres, postgresFrames, standard("pgx", testserver.PostgresURL)},
-	{"lib/pq", postgres, postgresFrames, standard("postgres", testserver.PostgresURL)},
-	{"go-sql-driver", mariadb, mysqlFrames, standard("mysql", mariadbURL)},
+	{"pgxpool", postgres, postgresFrames, pooled(testserver.PostgresURL), retrysql.PostgresKeys, retrysql.PostgresKeysTable},
+	{"pgx stdlib", postgres, postgresFrames, standard("pgx", testserver.PostgresURL), retrysql.PostgresKeys, retrysql.PostgresKeysTable},
+	{"lib/pq", postgres, postgresFrames, standard("postgres", testserver.PostgresURL), retrysql.PostgresKeys, retrysql.PostgresKeysTable},
+	{"go-sql-driver", mariadb, mysqlFrames, standard("mysql", mariadbURL), retrysql.MariaDBKeys, retrysql.MariaDBKeysTable},
+}
+
+// keyVariants lists what keys are tested with: MySQL itself is seldom installed.
+var keyVariants = append(slices.Clone(variants),
+	variant{"go-sql-driver, MySQL", mysqlServer, mysqlFrames, standard("mysql", mariadbURL), retrysql.MySQLKeys, retrysql.MySQLKeysTable},
+	variant{"go-sql-driver, MySQL's statements", mariadb, mysqlFrames, standard("mysql", mariadbURL), mysqlKeysOnMariaDB(), retrysql.MySQLKeysTable},
+)
+
+// mysqlKeysOnMariaDB returns MySQLKeys in MariaDB's syntax.
+func mysqlKeysOnMariaDB() retrysql.Keys {
+	keys := retrysql.MySQLKeys
+	keys.Find = strings.Replace(keys.Find, "FOR SHARE", "LOCK IN SHARE MODE", 1)
+	return keys
 }
 
 // embedded lists the SQLite drivers; their address is a directory.
@@ -91,7 +108,7 @@ func standard(driver string, url func(string) string) func(testing.TB, string, i
 		db.SetMaxIdleConns(connections)
 		d := sqlDatabase{sqlSession: sqlSession{db}, db: db}
 		if driver == "mysql" {
-			d.ledger = &ledger
+			d.keys = retrysql.MariaDBKeys
 		}
 		return d
 	}
@@ -152,8 +169,8 @@ func (s sqlSession) number(ctx context.Context, query string) (n int, err error)
 
 type sqlDatabase struct {
 	sqlSession
-	db     *sql.DB
-	ledger *retrysql.Ledger // nil: the server is asked
+	db   *sql.DB
+	keys retrysql.Keys // for Once instead of AskingDB, if not zero
 }
 
 func (d sqlDatabase) inTx(ctx context.Context, p retry.Policy, level sql.IsolationLevel, fn func(context.Context, session) error) error {

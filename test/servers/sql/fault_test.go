@@ -25,6 +25,7 @@ func TestFaults(t *testing.T) {
 				direct := v.connect(t, addr, 1)
 				const accounts = 8
 				createBank(t, direct, accounts)
+				createKeys(t, v, direct)
 				p := startProxy(t, addr, v.frames, randomFaults(*seed))
 				db := v.open(t, p.addr(), 4)
 				policy := quick

@@ -57,10 +57,10 @@ func TestOpenTransaction(t *testing.T) {
 		{"pgx stdlib", variants[1], func(level, limit string) func(testing.TB, string, int) database {
 			return standard("pgx", withSession(testserver.PostgresURL, level, limit))
 		}},
-		{"lib/pq, ledger", variants[2], func(level, limit string) func(testing.TB, string, int) database {
+		{"lib/pq, keys that wait", variants[2], func(level, limit string) func(testing.TB, string, int) database {
 			return func(t testing.TB, addr string, connections int) database {
 				db := standard("postgres", withSession(testserver.PostgresURL, level, limit))(t, addr, connections).(sqlDatabase)
-				db.ledger = &postgresLedger
+				db.keys = waitingKeys
 				return db
 			}
 		}},
@@ -91,7 +91,7 @@ func loseOpenTransaction(t *testing.T, v variant, open func(testing.TB, string, 
 	addr := v.address(t)
 	direct := v.connect(t, addr, 1)
 	createTable(t, direct, "lost", "id INT")
-	createTable(t, direct, "outcome", ledgerColumns)
+	createKeys(t, v, direct)
 	var lost, asked atomic.Bool
 	end := make(chan struct{})
 	endOnce := sync.OnceFunc(func() { close(end) })
@@ -101,7 +101,7 @@ func loseOpenTransaction(t *testing.T, v variant, open func(testing.TB, string, 
 		case m.commit && m.toServer && lost.CompareAndSwap(false, true):
 			time.AfterFunc(5*limit, endOnce) // if it cannot be seen
 			return fault{orphan: end}
-		case m.toServer && (bytes.Contains(m.bytes, []byte("SELECT void")) || bytes.Contains(m.bytes, []byte("pg_xact_status"))):
+		case m.toServer && (lost.Load() && bytes.Contains(m.bytes, []byte("idempotency_key")) || bytes.Contains(m.bytes, []byte("pg_xact_status"))):
 			asked.Store(true)
 		case !m.toServer && asked.Load():
 			endOnce()

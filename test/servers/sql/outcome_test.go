@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -17,17 +18,13 @@ import (
 	"github.com/gobackoff/retry/retrysql"
 )
 
-var ledger = retrysql.Ledger{
-	Insert: "INSERT INTO outcome (id, void) VALUES (?, ?)",
-	Select: "SELECT void FROM outcome WHERE id = ?",
+// waitingKeys are statements for servers whose INSERT cannot refuse to wait for another
+// transaction, such as CockroachDB. They are also in docs/sql.md.
+var waitingKeys = retrysql.Keys{
+	Claim: "INSERT INTO idempotency_key (id, fingerprint) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING",
+	Find:  "SELECT fingerprint, result FROM idempotency_key WHERE id = $1",
+	Store: "UPDATE idempotency_key SET result = $1 WHERE id = $2",
 }
-
-var postgresLedger = retrysql.Ledger{
-	Insert: "INSERT INTO outcome (id, void) VALUES ($1, $2)",
-	Select: "SELECT void FROM outcome WHERE id = $1",
-}
-
-const ledgerColumns = "id CHAR(26) PRIMARY KEY, void BOOLEAN NOT NULL, at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP"
 
 // asking is a database whose lost COMMITs are asked for.
 type asking struct{ database }
@@ -36,6 +33,22 @@ type asking struct{ database }
 var asked = map[string]func(database) database{
 	"":        func(db database) database { return db },
 	", asked": func(db database) database { return asking{db} },
+	", keys": func(db database) database {
+		if d, ok := db.(sqlDatabase); ok && d.keys.Claim != "" {
+			d.keys = mysqlKeysOnMariaDB()
+			return asking{d}
+		}
+		return onceForOutcome{db}
+	},
+}
+
+// onceForOutcome is a database with PostgresKeys whose lost COMMITs are asked for by Once.
+type onceForOutcome struct{ database }
+
+func (o onceForOutcome) inTx(ctx context.Context, p retry.Policy, level sql.IsolationLevel, fn func(context.Context, session) error) error {
+	key := retrysql.Key{In: retrysql.PostgresKeys, NoID: true}
+	_, err := once(ctx, o.database, p, level, key, func(ctx context.Context, tx session) ([]byte, error) { return nil, fn(ctx, tx) })
+	return err
 }
 
 func askingPool(ctx context.Context, policy retry.Policy, pool *pgxpool.Pool, opts pgx.TxOptions, fn func(context.Context, pgx.Tx) error) error {
@@ -50,11 +63,15 @@ func (a asking) inTx(ctx context.Context, p retry.Policy, level sql.IsolationLev
 		opts := pgx.TxOptions{IsoLevel: isoLevels[level]}
 		return askingPool(ctx, p, d.pool, opts, func(ctx context.Context, tx pgx.Tx) error { return fn(ctx, pgxSession{tx}) })
 	case sqlDatabase:
-		db := retrysql.AskingDB(d.db)
-		if d.ledger != nil {
-			db = d.ledger.DB(d.db)
+		opts := &sql.TxOptions{Isolation: level}
+		if d.keys.Claim != "" {
+			key := retrysql.Key{In: d.keys, NoID: true}
+			_, err := retrysql.Once(ctx, p, d.db, opts, key, func(ctx context.Context, tx *sql.Tx) ([]byte, error) {
+				return nil, fn(ctx, sqlSession{tx})
+			})
+			return err
 		}
-		return retrysql.InTx(ctx, p, db, &sql.TxOptions{Isolation: level}, func(ctx context.Context, tx *sql.Tx) error {
+		return retrysql.InTx(ctx, p, retrysql.AskingDB(d.db), opts, func(ctx context.Context, tx *sql.Tx) error {
 			return fn(ctx, sqlSession{tx})
 		})
 	}
@@ -65,42 +82,32 @@ var isoLevels = map[sql.IsolationLevel]pgx.TxIsoLevel{
 	sql.LevelDefault: "", sql.LevelReadUncommitted: pgx.ReadUncommitted, sql.LevelReadCommitted: pgx.ReadCommitted, sql.LevelRepeatableRead: pgx.RepeatableRead, sql.LevelSerializable: pgx.Serializable,
 }
 
-// TestLedgerOfPostgres: a ledger also works with a server of PostgreSQL's protocol, such as
-// CockroachDB.
-func TestLedgerOfPostgres(t *testing.T) {
-	for _, v := range variants[1:3] { // of database/sql
-		t.Run(v.name, func(t *testing.T) {
-			addr := v.address(t)
-			direct := v.connect(t, addr, 1)
-			createTable(t, direct, "outcome", ledgerColumns)
-			createTable(t, direct, "lost", "id INT")
-			for _, test := range commitFaults {
-				p := startProxy(t, addr, v.frames, onceAtCommit(test.toServer, test.fault))
-				db := v.open(t, p.addr(), 1)
-				require.NoError(t, retrysql.InTx(t.Context(), quick, postgresLedger.DB(db.(sqlDatabase).db), nil, func(ctx context.Context, tx *sql.Tx) error {
-					return sqlSession{tx}.exec(ctx, "INSERT INTO lost VALUES (1)")
-				}), test.name)
-				db.Close()
-				p.close()
-			}
-			settleServer(t, v, direct)
-			assert.Equal(t, len(commitFaults), number(t, direct, "SELECT count(*) FROM lost"))
-		})
-	}
-}
-
 // TestLostCommitKnown: however a COMMIT is lost, the call succeeds, and its row is there once.
 func TestLostCommitKnown(t *testing.T) {
-	for _, v := range variants {
-		t.Run(v.name, func(t *testing.T) {
+	ways := append(slices.Clone(keyVariants), variants[1], variants[2])
+	for i, v := range ways {
+		name := v.name
+		open := v.open
+		if i >= len(keyVariants) {
+			v.keys = waitingKeys
+			name += ", keys that wait"
+		}
+		if v.server != postgres || i >= len(keyVariants) {
+			open = func(t testing.TB, addr string, connections int) database {
+				db := v.open(t, addr, connections).(sqlDatabase)
+				db.keys = v.keys
+				return db
+			}
+		}
+		t.Run(name, func(t *testing.T) {
 			addr := v.address(t)
 			direct := v.connect(t, addr, 1)
 			for _, test := range commitFaults {
 				t.Run(test.name, func(t *testing.T) {
 					createTable(t, direct, "lost", "id INT")
-					createTable(t, direct, "outcome", ledgerColumns)
+					createKeys(t, v, direct)
 					p := startProxy(t, addr, v.frames, onceAtCommit(test.toServer, test.fault))
-					db := asking{v.open(t, p.addr(), 1)}
+					db := asking{open(t, p.addr(), 1)}
 					attempts := 0
 					require.NoError(t, db.inTx(t.Context(), quick, sql.LevelDefault, func(ctx context.Context, tx session) error {
 						attempts++
@@ -134,9 +141,6 @@ func TestSetUpWrongly(t *testing.T) {
 	}{
 		{"AskingDB on MariaDB", variants[onMariaDB], retrysql.AskingDB, []string{"AskingDB", "need PostgreSQL 13"}},
 		{"privilege", variants[onPostgres], retrysql.AskingDB, []string{"EXECUTE on pg_control_system", "permission denied"}},
-		{"no table", variants[onMariaDB], retrysql.Ledger{Insert: "INSERT INTO missing (id, void) VALUES (?, ?)", Select: ledger.Select}.DB,
-			[]string{"Insert of the Ledger", "doesn't exist"}},
-		{"placeholders", variants[onPostgres], ledger.DB, []string{"Insert of the Ledger", "syntax error"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			addr := test.v.address(t)

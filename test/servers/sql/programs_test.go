@@ -6,6 +6,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"os"
+	"os/exec"
 	"os/user"
 	"path/filepath"
 	"strconv"
@@ -45,6 +47,30 @@ var mariadb = &testserver.Program{
 		return []string{server, "--no-defaults", data, "--user=" + me.Username, "--bind-address=127.0.0.1",
 			"--port=" + strconv.Itoa(port), "--socket=" + filepath.Join(dir, "socket"), "--pid-file=" + filepath.Join(dir, "pid"),
 			"--innodb-buffer-pool-size=64M", "--innodb-flush-log-at-trx-commit=2", "--innodb-flush-method=nosync"}, nil
+	},
+}
+
+// mysqlServer is the program that the environment variable MYSQLD names: Debian's stable
+// release has MariaDB instead, also as mysqld.
+var mysqlServer = &testserver.Program{
+	Name:   "MySQL (MYSQLD)",
+	Signal: "TERM",
+	Ready:  pings("mysql", mariadbURL),
+	SetUp: func(p *testserver.Program, dir string, port int) ([]string, error) {
+		server, err := exec.LookPath(os.Getenv("MYSQLD"))
+		if err != nil {
+			return nil, err
+		}
+		me, err := user.Current()
+		if err != nil {
+			return nil, err
+		}
+		command := []string{server, "--no-defaults", "--datadir=" + filepath.Join(dir, "data"), "--user=" + me.Username}
+		if err := testserver.Quietly(p.As(server, append(command[1:], "--initialize-insecure")...)); err != nil {
+			return nil, err
+		}
+		return append(command, "--bind-address=127.0.0.1", "--port="+strconv.Itoa(port), "--socket="+filepath.Join(dir, "socket"),
+			"--pid-file="+filepath.Join(dir, "pid"), "--mysqlx=OFF", "--secure-file-priv=", "--innodb-buffer-pool-size=64M", "--innodb-flush-log-at-trx-commit=2"), nil
 	},
 }
 

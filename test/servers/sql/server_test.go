@@ -11,7 +11,7 @@ import (
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	for _, p := range []*testserver.Program{postgres, mariadb, redisServer} {
+	for _, p := range []*testserver.Program{postgres, mariadb, mysqlServer, redisServer} {
 		p.Clean()
 	}
 	os.Exit(code)

@@ -23,6 +23,7 @@ func TestTerminated(t *testing.T) {
 				addr := v.address(t)
 				direct := v.connect(t, addr, 1)
 				createBank(t, direct, 8)
+				createKeys(t, v, direct)
 				db := v.open(t, addr, 4)
 				ctx, cancel := context.WithCancel(t.Context())
 				done := make(chan struct{})
@@ -43,8 +44,11 @@ func TestTerminated(t *testing.T) {
 				settleServer(t, v, direct)
 				sum.check(t, direct)
 				assert.Empty(t, sum.failed, "%v", sum.failures)
-				if name != "" {
+				switch name {
+				case ", asked":
 					assert.Empty(t, sum.unknown)
+				case ", keys": // each of a question's four statements may be terminated, too
+					assert.LessOrEqual(t, len(sum.unknown), size(500)/100)
 				}
 			})
 		}
