@@ -29,7 +29,8 @@ type attempt struct {
 	tells            bool // the driver knows the status of tx
 	readOnly         bool // opts of InTx said so
 	commit, rollback func(context.Context) error
-	pool             pool // of the transaction's connection; nil if it has none, or none is known
+	pool             pool   // of the transaction's connection; nil if it has none, or none is known
+	reset            func() // closes the connections of another pool; may be nil
 	outcome          outcomeQuery
 }
 
@@ -89,20 +90,15 @@ func (a *attempt) undo() error {
 	return a.rollback(ctx)
 }
 
-// leave rolls back after an attempt failed before COMMIT. If failover, its connection is
-// closed, so that the next attempt may reach another server, which accepts writes.
-func (a *attempt) leave(failover bool) error {
-	if !failover {
-		return a.undo()
+// close closes the connection of a transaction that has a method Conn like that of pgx.Tx,
+// and reports whether it did. It is called after a statement failed: if fn had ended the
+// transaction, its connection could already serve others.
+func (a *attempt) close() bool {
+	if txStatus(a.tx) != txFailed {
+		return false
 	}
-	defer a.dropIdle()
-	conn, ok := a.conn().(interface{ Close(context.Context) error })
-	closed := ok && conn.Close(a.life) == nil
-	cause := a.undo() // also returns a closed connection to its pool
-	if closed && !hasEnded(cause) {
-		return nil
-	}
-	return cause
+	conn, ok := call(a.tx, "Conn").(interface{ Close(context.Context) error })
+	return ok && conn.Close(a.life) == nil
 }
 
 // beganReadOnly reports whether the transaction itself, rather than its server, accepts no
@@ -111,17 +107,27 @@ func (a *attempt) beganReadOnly() bool {
 	if a.readOnly {
 		return true
 	}
-	conn, ok := call(a.conn(), "PgConn").(interface{ ParameterStatus(string) string })
+	if txStatus(a.tx) != txFailed {
+		return false
+	}
+	conn, ok := call(call(a.tx, "Conn"), "PgConn").(interface{ ParameterStatus(string) string })
 	return ok && conn.ParameterStatus("in_hot_standby") == "off" && conn.ParameterStatus("default_transaction_read_only") == "off"
 }
 
-// conn returns the connection of a transaction that has a method Conn like that of pgx.Tx,
-// or nil. After fn has ended the transaction, the connection may serve others.
-func (a *attempt) conn() any {
-	if statusOf(a.tx) == statusEnded {
-		return nil
+// The status of a transaction, as PostgreSQL reports it with each response.
+const (
+	txOpen   = 'T'
+	txFailed = 'E' // a statement has failed
+	txEnded  = 'I' // by a statement such as COMMIT
+)
+
+// txStatus returns the status that pgx knows, or 0 for a transaction of another package.
+func txStatus(tx any) byte {
+	conn, ok := call(call(tx, "Conn"), "PgConn").(interface{ TxStatus() byte })
+	if !ok {
+		return 0
 	}
-	return call(a.tx, "Conn")
+	return conn.TxStatus()
 }
 
 // call returns the result of a method without parameters, or nil if v has none.
@@ -129,36 +135,74 @@ func call(v any, name string) any {
 	if v == nil {
 		return nil
 	}
-	method := reflect.ValueOf(v).MethodByName(name)
+	value := reflect.ValueOf(v)
+	if value.Kind() == reflect.Pointer && value.IsNil() {
+		return nil
+	}
+	method := value.MethodByName(name)
 	if !method.IsValid() || method.Type().NumIn() != 0 || method.Type().NumOut() != 1 {
 		return nil
 	}
 	return method.Call(nil)[0].Interface()
 }
 
+// readOnly reports whether err says that its server accepts no writes.
 func readOnly(err error) bool {
+	return replies(err, func(r errfacts.Reply) bool { return r.ReadOnly })
+}
+
+// hasMoved reports whether err says that its server is not the primary any more, or goes
+// away. Then the other connections to it are useless, too.
+func hasMoved(err error) bool {
+	return replies(err, func(r errfacts.Reply) bool { return r.ReadOnly || r.Leaves })
+}
+
+func replies(err error, is func(errfacts.Reply) bool) bool {
 	for e := range errfacts.All(err) {
-		if reply, ok := errfacts.ReplyOf(e); ok && reply.ReadOnly {
+		reply, ok := errfacts.ReplyOf(e)
+		if ok && is(reply) {
 			return true
 		}
 	}
 	return false
 }
 
+// lostConnection reports whether err is that of a connection which was lost, or which could not be
+// made.
+func lostConnection(err error) bool {
+	switch errfacts.Read(err).Kind {
+	case errfacts.Connection, errfacts.Closed, errfacts.Truncated:
+		return true
+	}
+	return errfacts.Is(err, driver.ErrBadConn) || errfacts.HasText(err, "invalid connection") // of go-sql-driver/mysql
+}
+
 // pool is a [*sql.DB].
 type pool interface {
 	Conn(context.Context) (*sql.Conn, error)
+	Stats() sql.DBStats
 }
 
-// dropIdle closes an idle connection of the pool. Usually that is the one just returned;
-// if not, another attempt meets it and closes it.
-func (a *attempt) dropIdle() {
+// forget closes the connections that were made before an attempt that ended with a lost
+// server, as far as their pool allows it: those of a [*sql.DB] that others use are closed
+// by their own failures.
+func (a *attempt) forget() {
+	if a.reset != nil {
+		a.reset()
+	}
 	if a.pool == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), time.Second)
 	defer cancel()
-	if conn, err := a.pool.Conn(ctx); err == nil {
+	for range a.pool.Stats().Idle {
+		if a.pool.Stats().Idle == 0 {
+			return // others use them; Conn would make a new one
+		}
+		conn, err := a.pool.Conn(ctx)
+		if err != nil {
+			return
+		}
 		_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // for the pool: close it
 		_ = conn.Close()
 	}

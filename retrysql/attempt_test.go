@@ -4,6 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"net"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -131,13 +134,24 @@ type closing struct {
 	conn *closingConn
 }
 
-func (c closing) Conn() *closingConn { return c.conn }
+func (c closing) Conn() *closingConn {
+	c.conn.status = 'T'
+	if c.fakeTx.fn != nil {
+		c.conn.status = 'E'
+	}
+	return c.conn
+}
 
 // closingConn counts how often it is closed.
 type closingConn struct {
 	closed int
 	err    error
+	status byte
 }
+
+func (c *closingConn) PgConn() *closingConn          { return c }
+func (c *closingConn) TxStatus() byte                { return c.status }
+func (c *closingConn) ParameterStatus(string) string { return "" }
 
 func (c *closingConn) Close(context.Context) error { c.closed++; return c.err }
 
@@ -188,26 +202,75 @@ func TestReadOnly(t *testing.T) {
 	})
 }
 
-// TestReadOnlySQL: the pool closes the connection on which any step fails for that reason,
-// and for no other.
-func TestReadOnlySQL(t *testing.T) {
+// TestForget: after a step that fails because of its server, none of the pool's idle
+// connections serves the next attempt.
+func TestForget(t *testing.T) {
+	shutdown, lost := sqlState("57P01"), &net.OpError{Op: "read", Err: syscall.ECONNRESET}
 	for _, test := range []struct {
-		script script
-		closed int
-		calls  string
+		name    string
+		script  script
+		forgets bool
+		calls   string
 	}{
-		{script{begin: errReadOnly}, 1, "begin begin commit"},
-		{script{fn: errReadOnly}, 1, "begin rollback begin commit"},
-		{script{commit: errReadOnly}, 1, "begin commit begin commit"},
-		{script{begin: errSerialization}, 0, "begin begin commit"},
-		{script{fn: errSerialization}, 0, "begin rollback begin commit"},
-		{script{commit: errSerialization}, 0, "begin commit begin commit"},
+		{"read-only begin", script{begin: errReadOnly}, true, "begin begin commit"},
+		{"read-only statement", script{fn: errReadOnly}, true, "begin rollback begin commit"},
+		{"read-only COMMIT", script{commit: errReadOnly}, true, "begin commit begin commit"},
+		{"shutdown", script{fn: shutdown}, true, "begin rollback begin commit"},
+		{"lost begin", script{begin: lost}, true, "begin begin commit"},
+		{"lost statement", script{fn: lost, rollback: safe{}}, true, "begin rollback begin commit"},
+		{"lost request to another service", script{fn: lost}, false, "begin rollback begin commit"},
+		{"conflict at begin", script{begin: errSerialization}, false, "begin begin commit"},
+		{"conflict of a statement", script{fn: errSerialization}, false, "begin rollback begin commit"},
+		{"conflict at COMMIT", script{commit: errSerialization}, false, "begin commit begin commit"},
 	} {
-		f := &fake{scripts: []script{test.script}}
-		require.NoError(t, retrysql.InTx(t.Context(), atOnce, f.open(t), nil, func(context.Context, *sql.Tx) error { return f.current.fn }))
-		assert.Equal(t, test.closed, f.closed, "%+v", test.script)
-		assert.Equal(t, test.calls, f.takeCalls())
+		for _, connections := range []int{1, 8} {
+			t.Run(fmt.Sprint(test.name, " ", connections), func(t *testing.T) {
+				f := &fake{scripts: []script{test.script}}
+				db := f.open(t)
+				db.SetMaxIdleConns(connections)
+				fill(t, db, connections)
+				require.NoError(t, retrysql.InTx(t.Context(), atOnce, db, nil, func(context.Context, *sql.Tx) error { return f.current.fn }))
+				closed := 0
+				if test.forgets {
+					closed = connections
+				}
+				assert.Equal(t, closed, f.closed)
+				assert.Equal(t, test.calls, f.takeCalls())
+			})
+		}
 	}
+}
+
+// fill opens connections of a pool.
+func fill(t *testing.T, db *sql.DB, connections int) {
+	t.Helper()
+	open := make([]*sql.Conn, connections)
+	for i := range open {
+		var err error
+		open[i], err = db.Conn(t.Context())
+		require.NoError(t, err)
+	}
+	for _, conn := range open {
+		require.NoError(t, conn.Close())
+	}
+}
+
+// TestResetting: transactions that one failure meets reset their pool once.
+func TestResetting(t *testing.T) {
+	f := &fake{scripts: []script{{fn: errSerialization}, {fn: errReadOnly}, {commit: errReadOnly}}}
+	resets := 0
+	begin := retrysql.Resetting(f.begin, func() { resets++ })
+	require.NoError(t, retrysql.InTxFunc(t.Context(), retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 4}, begin, f.fn))
+	assert.Equal(t, 2, resets)
+
+	f.scripts, resets = []script{{fn: errReadOnly}, {fn: errReadOnly}}, 0
+	once := retry.Policy{MaxAttempts: 1}
+	assert.Error(t, retrysql.InTxFunc(t.Context(), once, begin, func(ctx context.Context, tx *fakeTx) error {
+		// Another transaction, of another caller, meets the failure at the same time.
+		assert.Error(t, retrysql.InTxFunc(context.WithoutCancel(t.Context()), once, begin, f.fn))
+		return tx.fn
+	}))
+	assert.Equal(t, 1, resets)
 }
 
 // TestReadOnlyOther: the connection of another package's transaction stays as it is, and a

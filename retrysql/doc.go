@@ -6,10 +6,19 @@
 //		return err
 //	})
 //
-// [InTx] is for package database/sql. [InTxFunc] is for other packages, such as pgx: it
-// accepts pool.Begin without importing pgx. Both follow a [retry.Policy], with the limits,
-// hooks and errors of [retry.Do]. With [AskingDB], [Asking] or a [Ledger], they also learn
-// the outcome of a COMMIT whose response was lost.
+// # What to call
+//
+//	your case                                        with database/sql        with pgx and others
+//	a lost COMMIT may stay unknown                   InTx                     InTxFunc
+//	PostgreSQL tells whether a lost COMMIT           InTx with AskingDB       InTxFunc with Asking
+//	took effect
+//	another database tells, by a row                 Once with NoID           OnceFunc with NoID
+//	a repeated request, message or job must do       Once with its ID         OnceFunc with its ID
+//	its work once, and get the first result
+//	after a failover, no old connection is used      nothing: InTx does it    Resetting around begin
+//
+// All follow a [retry.Policy], with the limits, hooks and errors of [retry.Do]. [InTxFunc]
+// and [OnceFunc] accept pool.Begin of pgx without importing it.
 //
 // # What is retried
 //
@@ -32,8 +41,9 @@
 //
 //   - a SQLSTATE (returned by the error's method SQLState() string) other than 40003
 //     and those in classes 08, 57, 58 and XX, with a severity other than FATAL and
-//     PANIC, or with 25P03, an idle transaction that the server has ended. This is the rule for PostgreSQL, CockroachDB and other databases with the
-//     same protocol, through pgx and lib/pq;
+//     PANIC, or with 25P03, an idle transaction that the server has ended. This is the
+//     rule for PostgreSQL, CockroachDB and other databases with the same protocol, through
+//     pgx and lib/pq;
 //   - an error packet from MySQL or MariaDB, through go-sql-driver/mysql, other than
 //     1105, 1180, 1297, 3032, 3100, 3168, those with a SQLSTATE in class 08 or 70, and
 //     numbers outside these servers' own ranges, which proxies and TiDB use; of those,
@@ -49,11 +59,10 @@
 // # Unknown outcomes
 //
 // If the outcome is unknown, the error matches [retry.ErrUnrepeatable], even if the context
-// has ended. To find out whether the transaction took effect, use AskingDB with PostgreSQL
-// and a Ledger with other databases, or a unique key of your own, such as the transfer's ID
-// in a table with a unique constraint. While the connection is open, the server may still
-// be processing COMMIT; a new transaction that inserts a row with the same key waits for
-// the first transaction or fails.
+// has ended. To find out whether the transaction took effect, use AskingDB with PostgreSQL,
+// and [Once] with other databases. While the connection is open, the server may still be
+// processing COMMIT, so a SELECT proves nothing. A transaction that inserts a row with the
+// same key waits for the first one, or fails.
 //
 // # What fn must and must not do
 //
@@ -71,10 +80,10 @@
 //
 // fn must not end tx, neither with its methods, such as a deferred tx.Rollback, nor with a
 // statement: COMMIT, ROLLBACK, PREPARE TRANSACTION, or one that commits implicitly. The
-// outcome would be unknown, so the call ends with [retry.ErrUnrepeatable] and an error that
-// names the mistake. Statements are noticed with pgx, lib/pq and go-sql-driver/mysql, also
-// below sqlx and bun, unless another transaction has begun since. With other drivers, the
-// transaction of such an fn may run again, or be reported as committed.
+// outcome would be unknown. A call of a method, and with pgx also a statement, is noticed:
+// the call ends with [retry.ErrUnrepeatable] and an error that names the mistake. Statements
+// through package database/sql are not noticed: such an fn may run again although a part of
+// it was committed. The command retrycheck finds these mistakes in the source code.
 //
 // # Nesting
 //
@@ -95,10 +104,14 @@
 //
 // # Failover
 //
-// An error that says that the server accepts no writes is retried on another connection:
-// its connection is closed if the transaction has a method Conn like that of pgx, or if
-// InTx was given a [*sql.DB]. If the transaction was begun as read-only, the error is
-// permanent instead: opts of InTx tell, or pgx with PostgreSQL 14 and newer.
+// After an attempt that lost its connection, or whose error says that the server accepts no
+// writes or shuts down, the next attempt gets a new connection. InTx and Once close the idle
+// connections of a [*sql.DB]; one that another caller uses meanwhile stays. The pool of pgx
+// needs [Resetting]; without it, only the connection of a transaction that failed is closed,
+// and the next attempt may get another old one. Other packages reuse their connections.
+//
+// If the transaction was begun as read-only, a write is a permanent error instead: opts of
+// InTx tell, or pgx with PostgreSQL 14 and newer.
 //
 // # Isolation
 //

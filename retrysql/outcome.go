@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -56,6 +57,37 @@ func (q outcomeQuery) settle(ctx context.Context, p retry.Policy) (took bool, er
 
 // A row is the result of a query with one row, such as a [*sql.Row] or a pgx.Row.
 type row interface{ Scan(dest ...any) error }
+
+// Resetting returns begin for [InTxFunc], with a function that closes the connections of
+// begin's pool, such as Reset of a pgx pool:
+//
+//	begin := retrysql.Resetting(pool.Begin, pool.Reset)
+//	err := retrysql.InTxFunc(ctx, policy, begin, fn)
+//
+// reset is called after an attempt that lost its connection, or whose error says that the
+// server accepts no writes or shuts down. The next attempt then gets a new connection
+// instead of an old one to the same server. This costs a new connection for each that was
+// open, also if only one was lost. Create begin once for a pool and share it: reset is then
+// called once for all the transactions that one failure meets. InTx needs no Resetting.
+func Resetting[T any](begin func(context.Context) (T, error), reset func()) func(context.Context) (T, error) {
+	var mu sync.Mutex
+	resets := 0
+	return func(ctx context.Context) (T, error) {
+		mu.Lock()
+		seen := resets
+		mu.Unlock()
+		attemptOf(ctx).reset = func() {
+			mu.Lock()
+			defer mu.Unlock()
+			if seen != resets {
+				return // since this transaction began
+			}
+			resets++
+			reset()
+		}
+		return begin(ctx)
+	}
+}
 
 // AskingDB returns db with a second source of truth about a lost COMMIT: PostgreSQL itself,
 // from version 13 on. Use it with [InTx] wherever db is used:

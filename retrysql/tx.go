@@ -92,8 +92,8 @@ func run[T any](a *attempt, begin func(context.Context) (T, error), fn func(cont
 	tx, err := begin(a.life)
 	ended := a.unfollow()
 	if err != nil {
-		if readOnly(err) {
-			a.dropIdle()
+		if hasMoved(err) || lostConnection(err) {
+			a.forget()
 		}
 		if isUnsupported(err) {
 			return retry.Permanent(err)
@@ -108,7 +108,7 @@ func run[T any](a *attempt, begin func(context.Context) (T, error), fn func(cont
 		_ = a.undo()
 		return a.ctx.Err()
 	}
-	a.tells = statusOf(tx) == statusOpen // not before: at the end of life, database/sql changes tx
+	a.tells = txStatus(tx) == txOpen
 	returned := false
 	defer func() {
 		if !returned { // fn or Commit panicked, or fn called runtime.Goexit
@@ -116,7 +116,7 @@ func run[T any](a *attempt, begin func(context.Context) (T, error), fn func(cont
 		}
 	}()
 	err = fn(context.WithValue(a.ctx, inside{}, true), tx)
-	if a.tells && statusOf(tx) == statusLeft {
+	if a.tells && txStatus(tx) == txEnded {
 		returned = true
 		return a.left(err)
 	}
@@ -174,28 +174,37 @@ const (
 	byWriting   = "fn writes, but the transaction was begun as read-only"
 )
 
-// left returns the error of an attempt whose fn ended the transaction with a statement and
-// returned err.
+// left returns the error of an attempt whose fn ended the transaction, usually with a
+// statement, and returned err.
 func (a *attempt) left(err error) error {
-	_ = a.undo() // returns the connection
 	if err == nil {
-		return (&failure{err: errors.New("it returned nil")}).unknown(byStatement)
+		err = errors.New("it returned nil")
 	}
-	return (&failure{err: err}).unknown(byStatement)
+	f := &failure{err: err}
+	if hasEnded(a.undo()) { // returns the connection, unless a method has
+		return f.unknown(byMethod)
+	}
+	return f.unknown(byStatement)
 }
 
 // undone rolls back an attempt that failed with err before COMMIT, and returns its error.
 func (a *attempt) undone(err error) error {
 	f := &failure{err: err}
 	writes := readOnly(err) && a.beganReadOnly()
-	switch f.rollback = a.leave(readOnly(err) && !writes); {
+	moved := hasMoved(err) && !writes
+	closed := moved && a.close()
+	f.rollback = a.undo() // also returns a closed connection to its pool
+	if moved || f.rollback != nil && lostConnection(err) {
+		a.forget()
+	}
+	switch {
 	case f.rollback != nil && hasEnded(f.rollback):
 		f.rollback = nil
 		return f.unknown(byMethod)
 	case writes:
 		f.text = byWriting
 		return retry.Permanent(f)
-	case f.rollback == nil:
+	case f.rollback == nil || closed:
 		return err
 	}
 	return f
@@ -207,8 +216,8 @@ func (a *attempt) uncommitted(err error) error {
 	if cause := a.undo(); cause != nil && !hasEnded(cause) {
 		f.rollback = cause
 	}
-	if readOnly(err) {
-		a.dropIdle()
+	if hasMoved(err) || lostConnection(err) {
+		a.forget() // before the question
 	}
 	switch outcome := outcomeOf(err); {
 	case hasEnded(err):
