@@ -62,7 +62,7 @@ func TestServiceConfigLost(t *testing.T) {
 		"MaxAttempts: gRPC makes at most 5 attempts, not 6":                                        func(p *retry.Policy) { p.MaxAttempts = 6 },
 		"MaxAttempts: gRPC makes at most 5 attempts, not unlimited":                                func(p *retry.Policy) { p.MaxAttempts, p.Backoff = retry.Unlimited, retry.Constant(time.Second) },
 		"MaxElapsed: gRPC has only the deadline of the call":                                       func(p *retry.Policy) { p.MaxElapsed = time.Hour },
-		"AttemptTimeout: gRPC has only the deadline of the call":                                   func(p *retry.Policy) { p.AttemptTimeout = 1 },
+		"AttemptTimeout: gRPC has only the deadline of the call":                                   func(p *retry.Policy) { p.AttemptTimeout = time.Second },
 		"Limiter: gRPC has none":                                                                   func(p *retry.Policy) { p.Limiter = refusal{} },
 		"Hooks: gRPC has none":                                                                     func(p *retry.Policy) { p.OnRetry = hook },
 		"Budget: gRPC has only the rule of a ThrottleBudget, not that of a *awspreset.TokenBudget": func(p *retry.Policy) { p.Budget = &awspreset.TokenBudget{} },

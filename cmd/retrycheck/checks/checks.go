@@ -5,6 +5,8 @@ package checks
 import (
 	"fmt"
 	"go/ast"
+	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -16,8 +18,8 @@ const page = "https://github.com/gobackoff/retry/blob/main/docs/retrycheck.md"
 // Default returns the analyzers that are on by default.
 func Default() []*analysis.Analyzer {
 	return []*analysis.Analyzer{
-		Body, Budget, Classify, Compare, Dropped, Escape, Fake, Hooks, Invalid, NoFail,
-		OpContext, Race, Repeat, Response, Sleep, Transaction, Unit,
+		Body, Budget, Classify, Compare, Dropped, Escape, Fake, Hooks, Invalid, Limit, NoFail,
+		Once, OpContext, Race, Repeat, Response, Sleep, Transaction, Unit,
 	}
 }
 
@@ -60,6 +62,17 @@ func analyzer(name, doc string, run func(*pass)) *analysis.Analyzer {
 		},
 		RunDespiteErrors: true, // see Compiles
 	}
+}
+
+// importsUs reports whether the package imports one of this library.
+func (p *pass) importsUs() bool {
+	return slices.ContainsFunc(p.Pkg.Imports(), func(imported *types.Package) bool { return strings.HasPrefix(imported.Path(), ours) })
+}
+
+// isError reports whether an expression is an error, as far as its type is known.
+func (p *pass) isError(e ast.Expr) bool {
+	t := p.info.TypeOf(e)
+	return t != nil && types.Implements(t, errorType)
 }
 
 // report reports a mistake at c, once. It does not report what nobody would correct: generated

@@ -2,9 +2,9 @@ package checks
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"regexp"
-	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
@@ -28,11 +28,14 @@ var Classify = analyzer("classify", "report classifiers that match no error, or 
 			p.reportLate(call)
 		}
 	}
-	for c := range p.root.Preorder((*ast.CallExpr)(nil)) {
-		p.reportClassifier(c)
+	if p.importsUs() {
+		for c := range p.root.Preorder((*ast.CallExpr)(nil)) {
+			p.reportClassifier(c)
+		}
 	}
-	if slices.ContainsFunc(p.Pkg.Imports(), func(imported *types.Package) bool { return imported.Path() == ours }) {
+	if p.importsUs() {
 		p.reportMethods()
+		p.reportOtherForm()
 	}
 })
 
@@ -222,16 +225,11 @@ func (p *pass) reportDecided(at inspector.Cursor) {
 		return
 	}
 	for c := range fn.Preorder((*ast.CallExpr)(nil)) {
-		n := c.Node().(*ast.CallExpr)
-		var t types.Type
-		switch p.callee(n) {
-		case "errors.As":
-			if pointer, ok := p.info.TypeOf(n.Args[1]).(*types.Pointer); ok {
-				t = pointer.Elem()
-			}
-		case "errors.AsType":
-			t = p.info.TypeOf(n).(*types.Tuple).At(0).Type()
+		name := p.callee(c.Node())
+		if name != "errors.As" && name != "errors.AsType" {
+			continue
 		}
+		t := p.asked(c.Node().(*ast.CallExpr))
 		if name := decides(t); name != "" {
 			p.report(at, "DefaultClassifier decides about errors with %s, so this is not asked about %s: put it first", name, types.TypeString(t, types.RelativeTo(p.Pkg)))
 			return
@@ -263,4 +261,91 @@ func decides(t types.Type) string {
 		}
 	}
 	return ""
+}
+
+// inClassifier reports whether c is in a function that only receives an error.
+func (p *pass) inClassifier(c inspector.Cursor) bool {
+	fn := around(c, (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil))
+	if fn.Node() == nil {
+		return false
+	}
+	params := p.signature(fn).Params()
+	return params.Len() == 1 && types.Implements(params.At(0).Type(), errorType)
+}
+
+// trusts reports whether a function uses what the target of errors.As points to, and never
+// compares the target, such as with nil.
+func (p *pass) trusts(c *call) bool {
+	address, ok := c.Args[1].(*ast.UnaryExpr)
+	if !ok {
+		return false
+	}
+	id, ok := address.X.(*ast.Ident)
+	if !ok {
+		return false
+	}
+	if _, isPointer := p.info.TypeOf(id).Underlying().(*types.Pointer); !isPointer {
+		return false
+	}
+	selects := false
+	for _, use := range p.vars[p.info.ObjectOf(id)].uses {
+		if compares(use.Parent()) {
+			return false
+		}
+		name, _ := field(use)
+		selects = selects || name != ""
+	}
+	return selects
+}
+
+// reportOtherForm reports errors.As for a pointer to a type of the package whose values are all
+// errors without a pointer, or the other way around.
+func (p *pass) reportOtherForm() {
+	values, pointers := map[types.Type]bool{}, map[types.Type]bool{}
+	for c := range p.root.Preorder((*ast.CompositeLit)(nil)) {
+		t := p.info.TypeOf(c.Node().(ast.Expr))
+		if _, isNamed := t.(*types.Named); !isNamed {
+			continue
+		}
+		if address, ok := c.Parent().Node().(*ast.UnaryExpr); ok && address.Op == token.AND {
+			pointers[t] = true
+		} else {
+			values[t] = true
+		}
+	}
+	for _, c := range p.calls {
+		if c.name != "errors.As" && c.name != "errors.AsType" {
+			continue
+		}
+		t := p.asked(c.CallExpr)
+		if t == nil {
+			continue
+		}
+		if pointer, ok := t.(*types.Pointer); ok {
+			t = pointer.Elem()
+			if p.isOurError(t) && values[t] && !pointers[t] {
+				p.report(c.Cursor, "the package makes values of %s, and this looks for a pointer: no error matches", typeName(t))
+			}
+		} else if p.isOurError(t) && pointers[t] && !values[t] {
+			p.report(c.Cursor, "the package makes pointers to %s, and this looks for a value: no error matches", typeName(t))
+		}
+	}
+}
+
+// isOurError reports whether t is a type of the package whose values are errors, as pointers to
+// them are.
+func (p *pass) isOurError(t types.Type) bool {
+	named, ok := t.(*types.Named)
+	return ok && named.Obj().Pkg() == p.Pkg && types.Implements(t, errorType) && !types.IsInterface(t)
+}
+
+// asked returns the type that a call of errors.As or errors.AsType looks for.
+func (p *pass) asked(n *ast.CallExpr) types.Type {
+	if p.callee(n) == "errors.AsType" {
+		return p.info.TypeOf(n).(*types.Tuple).At(0).Type()
+	}
+	if pointer, ok := p.info.TypeOf(n.Args[1]).(*types.Pointer); ok {
+		return pointer.Elem()
+	}
+	return nil
 }

@@ -12,6 +12,9 @@ import (
 
 // Hooks reports hooks that replace others, and hooks that each call adds again.
 var Hooks = analyzer("hooks", "report hooks that replace those of a policy, or that each call adds to it again", func(p *pass) {
+	for _, call := range p.operations {
+		p.reportUnnumbered(call)
+	}
 	for c := range p.root.Preorder((*ast.AssignStmt)(nil)) {
 		assign := c.Node().(*ast.AssignStmt)
 		for i, left := range assign.Lhs {
@@ -29,6 +32,30 @@ var Hooks = analyzer("hooks", "report hooks that replace those of a policy, or t
 		}
 	}
 })
+
+// reportUnnumbered reports an operation that asks for its attempt, if the policy of the call is
+// in sight and has no hooks, without which there is no answer.
+func (p *pass) reportUnnumbered(loop *call) {
+	if !loop.policy.Valid() {
+		return
+	}
+	lit, ok := p.value(loop.policy).Node().(*ast.CompositeLit)
+	if !ok || p.names(loop.policy, "Hooks") || p.names(loop.policy, "With") {
+		return
+	}
+	if id, ok := loop.policy.Node().(*ast.Ident); ok && len(p.vars[p.info.ObjectOf(id)].sets) > 1 || typeName(p.info.TypeOf(lit)) != ours+".Policy" {
+		return
+	}
+	for _, c := range p.calls {
+		if c.name != ours+".AttemptFrom" || !loop.op.Contains(c.Cursor) {
+			continue
+		}
+		assign, ok := c.Parent().Node().(*ast.AssignStmt)
+		if ok && len(assign.Lhs) == 2 && types.ExprString(assign.Lhs[1]) == "_" {
+			p.report(c.Cursor, "the policy has no hooks that put the attempt into the context, so this is always a zero Attempt: use policy.With(retry.AttemptInContext())")
+		}
+	}
+}
 
 // isZero reports whether hooks are removed on purpose.
 func isZero(hooks inspector.Cursor) bool {

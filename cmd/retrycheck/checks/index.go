@@ -281,6 +281,8 @@ func (x *indexed) function(c inspector.Cursor) inspector.Cursor {
 	switch n := c.Node().(type) {
 	case *ast.FuncLit:
 		return c
+	case *ast.CallExpr:
+		return x.made(n)
 	case *ast.Ident, *ast.SelectorExpr:
 		fn, ok := x.info.Uses[lastName(n.(ast.Expr))].(*types.Func)
 		if !ok {
@@ -293,6 +295,35 @@ func (x *indexed) function(c inspector.Cursor) inspector.Cursor {
 		}
 	}
 	return inspector.Cursor{}
+}
+
+// made returns the function literal that a function of the package returns, if it has one
+// return statement.
+func (x *indexed) made(call *ast.CallExpr) (lit inspector.Cursor) {
+	fn, ok := typeutil.Callee(x.info, call).(*types.Func)
+	if !ok || fn.Pkg() == nil {
+		return lit
+	}
+	if _, isFunc := x.info.TypeOf(call).(*types.Signature); !isFunc {
+		return lit
+	}
+	for decl := range x.root.Preorder((*ast.FuncDecl)(nil)) {
+		n := decl.Node().(*ast.FuncDecl)
+		if x.info.Defs[n.Name] != fn || n.Body == nil || len(n.Body.List) == 0 {
+			continue
+		}
+		last := len(n.Body.List) - 1
+		ret, ok := n.Body.List[last].(*ast.ReturnStmt)
+		if !ok || len(ret.Results) != 1 {
+			return lit
+		}
+		for c := range decl.Preorder((*ast.FuncLit)(nil)) {
+			if c.Node() == ret.Results[0] {
+				return c
+			}
+		}
+	}
+	return lit
 }
 
 // body returns the statements of a function literal or declaration.

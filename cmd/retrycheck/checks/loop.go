@@ -38,8 +38,44 @@ var Sleep = analyzer("sleep", "report loops that call time.Sleep and ignore the 
 	}
 	for _, call := range p.operations {
 		p.reportOwnWait(call)
+		p.reportOwnLoop(call)
 	}
 })
+
+// reportOwnLoop reports a loop in an operation that sleeps and that a success ends.
+func (p *pass) reportOwnLoop(call *call) {
+	if !retriers.MatchString(call.name) {
+		return
+	}
+	for c := range call.op.Preorder((*ast.ExprStmt)(nil)) {
+		loop := around(c, (*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil))
+		if loop == call.op || !call.op.Contains(loop) || !p.sleeps(c.Node().(*ast.ExprStmt).X) {
+			continue
+		}
+		for test := range loop.Preorder((*ast.IfStmt)(nil)) {
+			if p.isSuccess(test.Node().(*ast.IfStmt).Cond) && ends(test) {
+				p.report(c, "this loop retries in an operation that %s retries, so attempts multiply: make one attempt in the operation", shortName(call.name))
+				break
+			}
+		}
+	}
+}
+
+// isSuccess reports whether a condition is err == nil.
+func (p *pass) isSuccess(e ast.Expr) bool {
+	test, ok := e.(*ast.BinaryExpr)
+	return ok && test.Op == token.EQL && p.info.Types[test.Y].IsNil() && p.isError(test.X)
+}
+
+// ends reports whether a branch leaves the loop or the function around it.
+func ends(c inspector.Cursor) bool {
+	for leave := range c.Preorder((*ast.ReturnStmt)(nil), (*ast.BranchStmt)(nil)) {
+		if branch, ok := leave.Node().(*ast.BranchStmt); !ok || branch.Tok == token.BREAK {
+			return true
+		}
+	}
+	return false
+}
 
 // reportOwnWait reports an operation that sleeps after a failure, before Do waits.
 func (p *pass) reportOwnWait(call *call) {

@@ -218,6 +218,7 @@ var bodies = map[string]int{
 // Body reports requests whose body the first attempt has read to its end.
 var Body = analyzer("body", "report readers and bodies of HTTP requests that a retry finds at their end", func(p *pass) {
 	for _, call := range p.calls {
+		p.reportSentOnce(call)
 		at, ok := bodies[call.name]
 		again, repeated := p.repeated(call.Cursor)
 		if !ok || !repeated || at >= len(call.Args) {
@@ -252,6 +253,46 @@ var readers = names(`os\.File`, `strings\.Reader`, `bytes\.(Reader|Buffer)`, `mi
 
 // consumes has the methods that read a part of what a reader has.
 var consumes = names(`Read\w*`, `Scan`, `Decode`, `WriteTo`)
+
+// reportSentOnce reports a PUT of a file by a client of retryhttp, which cannot read the file
+// again: http.NewRequest sets no GetBody for it.
+func (p *pass) reportSentOnce(c *call) {
+	if !sends.MatchString(c.name) || len(c.Args) != 1 || !p.retriesItself(c) || p.buffers() {
+		return
+	}
+	request := p.value(c.ChildAt(edge.CallExpr_Args, 0))
+	at := bodies[p.callee(request.Node())]
+	if at == 0 {
+		return
+	}
+	n := request.Node().(*ast.CallExpr)
+	method := p.info.Types[n.Args[at-2]].Value
+	if method == nil || constant.StringVal(method) != "PUT" || typeName(p.info.TypeOf(n.Args[at])) != "os.File" {
+		return
+	}
+	if id, ok := c.Args[0].(*ast.Ident); ok && p.setsGetBody(p.info.ObjectOf(id)) {
+		return
+	}
+	p.report(request, "the client cannot read %s again, so it sends the request once: set GetBody to a function that opens the file", types.ExprString(n.Args[at]))
+}
+
+// setsGetBody reports whether a request is given a GetBody.
+func (p *pass) setsGetBody(request types.Object) bool {
+	return slices.ContainsFunc(p.vars[request].sets, func(set inspector.Cursor) bool {
+		sel, ok := set.Node().(*ast.SelectorExpr)
+		return ok && sel.Sel.Name == "GetBody"
+	})
+}
+
+// buffers reports whether the package sets the MaxBuffer of a Transport.
+func (p *pass) buffers() bool {
+	for c := range p.root.Preorder((*ast.Ident)(nil)) {
+		if objectName(p.info.Uses[c.Node().(*ast.Ident)]) == ours+"/retryhttp.MaxBuffer" {
+			return true
+		}
+	}
+	return false
+}
 
 // reportReaders reports what an operation of this library reads, or gives to another function
 // to read.

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/constant"
 	"go/token"
+	"go/types"
 	"reflect"
 	"regexp"
 	"slices"
@@ -227,6 +228,11 @@ var Budget = analyzer("budget", "report budgets and limiters that are made for o
 			p.report(value, "calls that share the policy share this generator, which is not safe for that: leave Rand nil, or lock it")
 		}
 	}
+	for c := range p.root.Preorder((*ast.KeyValueExpr)(nil)) {
+		if name := p.field(c); name == ours+".Limiter" || name == ours+".Budget" {
+			p.reportOwnPart(c)
+		}
+	}
 	for c := range p.root.Preorder((*ast.CompositeLit)(nil)) {
 		p.reportWaiting(c)
 	}
@@ -254,6 +260,28 @@ var Budget = analyzer("budget", "report budgets and limiters that are made for o
 		}
 	}
 })
+
+// reportOwnPart reports a limiter or a budget of a type of the program that is made for a call,
+// without anything from outside the function.
+func (p *pass) reportOwnPart(c inspector.Cursor) {
+	value := p.value(c.ChildAt(edge.KeyValueExpr_Value, -1))
+	lit, ok := value.Node().(*ast.CompositeLit)
+	fn, isDecl := around(value, (*ast.FuncDecl)(nil)).Node().(*ast.FuncDecl)
+	if !ok || !isDecl || fn.Recv == nil && fn.Name.Name == "main" || strings.HasPrefix(typeName(p.info.TypeOf(lit)), ours) {
+		return
+	}
+	for id := range value.Preorder((*ast.Ident)(nil)) {
+		if v, ok := p.info.Uses[id.Node().(*ast.Ident)].(*types.Var); ok && !v.IsField() {
+			return // may be shared
+		}
+	}
+	at := p.destination(c)
+	for _, call := range p.loops {
+		if call.policy.Valid() && call.policy == at && fieldsOf(p.info.TypeOf(lit)) > 0 {
+			p.report(value, "%s is made for each call of %s, so it bounds nothing: make it once and share it", types.ExprString(lit.Type), shortName(call.name))
+		}
+	}
+}
 
 // generators have types whose methods must not be called at the same time.
 var generators = names(`math/rand\.Rand`)

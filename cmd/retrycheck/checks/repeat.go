@@ -25,7 +25,7 @@ var Repeat = analyzer("repeat", "report operations that send a POST or add to a 
 		p.reportState(call)
 		p.reportOwnError(call)
 		p.reportWrites(call)
-		p.reportOnce(call)
+		p.reportAnswers(call)
 	}
 	for c := range p.root.Preorder((*ast.KeyValueExpr)(nil)) {
 		value := c.ChildAt(edge.KeyValueExpr_Value, -1)
@@ -377,32 +377,19 @@ func (p *pass) knows(op inspector.Cursor, v *types.Var) bool {
 	})
 }
 
-// reportOnce reports a sync.Once whose function may fail: no attempt but the first calls it.
-func (p *pass) reportOnce(loop *call) {
-	for _, c := range p.calls {
-		if !loop.op.Contains(c.Cursor) || c.name != "sync.Once.Do" {
+// reportAnswers reports what an operation that may fail later writes to the response of a
+// server's handler, which has then begun.
+func (p *pass) reportAnswers(loop *call) {
+	for id := range loop.op.Preorder((*ast.Ident)(nil)) {
+		v, ok := p.info.Uses[id.Node().(*ast.Ident)].(*types.Var)
+		if !ok || typeName(v.Type()) != "net/http.ResponseWriter" || !p.survives(v, loop.op) {
 			continue
 		}
-		once, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
-		if !ok {
-			continue
-		}
-		v := p.owner(once.X)
-		if fn := p.function(c.ChildAt(edge.CallExpr_Args, 0)); v != nil && p.survives(v, loop.op) && fn.Valid() && p.setsError(fn) {
-			p.report(c.Cursor, "%s has run its function in the first attempt, so a retry gets the first failure again: call the function in each attempt", types.ExprString(once.X))
+		method, _ := field(id)
+		statement := around(id, (*ast.ExprStmt)(nil), (*ast.AssignStmt)(nil), (*ast.ReturnStmt)(nil))
+		if method != "Header" && loop.op.Contains(statement) && p.mayFail(loop.op, statement) {
+			p.report(id, "a retry answers on %s again, behind what the failed attempt has written: answer after %s", v.Name(), shortName(loop.name))
+			return
 		}
 	}
-}
-
-// setsError reports whether a function sets an error outside of it.
-func (p *pass) setsError(fn inspector.Cursor) bool {
-	for c := range fn.Preorder((*ast.AssignStmt)(nil)) {
-		for _, target := range c.Node().(*ast.AssignStmt).Lhs {
-			v := p.owner(target)
-			if v != nil && outside(v, fn) && types.Implements(p.info.TypeOf(target), errorType) {
-				return true
-			}
-		}
-	}
-	return false
 }

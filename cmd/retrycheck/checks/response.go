@@ -60,6 +60,9 @@ var Response = analyzer("response", "report HTTP responses that leave an attempt
 			}
 		}
 	}
+	for _, c := range p.calls {
+		p.reportFinal(c)
+	}
 	for c := range p.root.Preorder((*ast.KeyValueExpr)(nil), (*ast.CallExpr)(nil)) {
 		switch name := p.field(c); {
 		case name == ours+"/retryhttp.Check":
@@ -238,7 +241,7 @@ var plainErrors = names(`errors\.New`, `fmt\.Errorf`)
 // wraps reports whether a call of fmt.Errorf wraps an error.
 func (p *pass) wraps(c inspector.Cursor) bool {
 	return slices.ContainsFunc(c.Node().(*ast.CallExpr).Args, func(arg ast.Expr) bool {
-		return types.Implements(p.info.TypeOf(arg), errorType)
+		return p.isError(arg)
 	})
 }
 
@@ -299,5 +302,29 @@ func (p *pass) reportOpen(loop *call, resp types.Object, uses []inspector.Cursor
 		if asks && !handles {
 			p.report(ret, "the body of %s is not closed here, so each attempt leaves a connection open: put defer %[1]s.Body.Close() before", resp.Name())
 		}
+	}
+}
+
+// reportFinal reports the response of a client of retryhttp whose status nothing looks at,
+// outside of an operation: the last response of a call that gave up is no error.
+func (p *pass) reportFinal(c *call) {
+	id, ok := p.received(c.Cursor)
+	if !ok || !sends.MatchString(c.name) || c.name == ours+"/retryhttp.Read" || !p.retriesItself(c) {
+		return
+	}
+	if slices.ContainsFunc(p.operations, func(loop *call) bool { return loop.op.Contains(c.Cursor) }) {
+		return
+	}
+	v := p.info.ObjectOf(id.Node().(*ast.Ident))
+	if v == nil || v.Name() == "_" || v.Parent() == p.Pkg.Scope() {
+		return
+	}
+	reads := slices.ContainsFunc(p.vars[v].uses, func(use inspector.Cursor) bool {
+		name, parent := field(use)
+		sel, isMethod := parent.Node().(*ast.SelectorExpr)
+		return name == "Body" && !(isMethod && sel.Sel.Name == "Close")
+	})
+	if reads && !slices.ContainsFunc(p.vars[v].uses, p.looks) {
+		p.report(c.Cursor, "nothing looks at the status of %s, so the last 503 of a call that gave up is a success: return the error of retryhttp.CheckStatus(%[1]s)", v.Name())
 	}
 }

@@ -33,6 +33,8 @@ var Dropped = analyzer("dropped", "report unused results of Permanent(err), poli
 					p.report(c, "OnlyIf decides about every error, so what follows it in FirstOf is never asked")
 				}
 			}
+		case call.name == "errors.As" && p.importsUs() && call.ParentEdgeKind() == edge.ExprStmt_X && p.inClassifier(call.Cursor) && p.trusts(call):
+			p.report(call.Cursor, "the target is only set if errors.As returns true: ask for its result")
 		case statement && pure.MatchString(call.name):
 			p.report(call.Cursor, "%s has no effect unless its result is used", shortName(call.name))
 		case pure.MatchString(call.name) && p.formats(call.Parent()):
@@ -207,7 +209,7 @@ func (p *pass) stops(op inspector.Cursor) string {
 // isFailure reports whether a condition is err != nil.
 func (p *pass) isFailure(e ast.Expr) bool {
 	test, ok := e.(*ast.BinaryExpr)
-	return ok && test.Op == token.NEQ && p.info.Types[test.Y].IsNil() && types.Implements(p.info.TypeOf(test.X), errorType)
+	return ok && test.Op == token.NEQ && p.info.Types[test.Y].IsNil() && p.isError(test.X)
 }
 
 // triesAgain reports whether the policy of a call says how often or how long to try.
@@ -222,12 +224,23 @@ func (p *pass) triesAgain(call *call) bool {
 var NoFail = analyzer("nofail", "report operations that never return an error to retry", func(p *pass) {
 	for _, call := range p.operations {
 		returns, retried := false, false
+		counted, progress := 0, 0
 		for c := range call.op.Preorder((*ast.ReturnStmt)(nil)) {
 			if around(c, (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)) == call.op {
 				last, given := c.LastChild()
 				returns = true
+				if given && !p.info.Types[last.Node().(ast.Expr)].IsNil() {
+					counted++
+				}
+				if given && p.callee(last.Node()) == ours+".Progress" {
+					progress++
+				}
 				retried = retried || !given || !p.info.Types[last.Node().(ast.Expr)].IsNil() && !final.MatchString(p.callee(last.Node()))
 			}
+		}
+		p.reportConstant(call)
+		if progress > 0 && progress == counted {
+			p.report(call.Cursor, "every failure counts as Progress, so attempts start from the first again and never end: mark only what did useful work")
 		}
 		if !returns || retried || !retriers.MatchString(call.name) {
 			continue
@@ -239,3 +252,46 @@ var NoFail = analyzer("nofail", "report operations that never return an error to
 		}
 	}
 })
+
+// reportConstant reports an operation that calls nothing, so that each attempt returns what was
+// there before, and one that returns an error whatever happens.
+func (p *pass) reportConstant(call *call) {
+	if !strings.HasPrefix(call.name, ours) {
+		return
+	}
+	calls, returns, fails := 0, 0, 0
+	captured := ""
+	for c := range call.op.Preorder((*ast.CallExpr)(nil), (*ast.UnaryExpr)(nil), (*ast.ReturnStmt)(nil), (*ast.SelectStmt)(nil)) {
+		switch n := c.Node().(type) {
+		case *ast.CallExpr, *ast.SelectStmt:
+			calls++
+		case *ast.UnaryExpr:
+			if n.Op == token.ARROW {
+				calls++
+			}
+		case *ast.ReturnStmt:
+			if around(c, (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)) != call.op {
+				continue
+			}
+			returns++
+			last, given := c.LastChild()
+			if !given {
+				return
+			}
+			if plainErrors.MatchString(p.callee(last.Node())) {
+				fails++
+			}
+			if id, ok := last.Node().(*ast.Ident); ok {
+				if v, ok := p.info.Uses[id].(*types.Var); ok && outside(v, call.op) && v.Kind() != types.PackageVar {
+					captured = id.Name
+				}
+			}
+		}
+	}
+	switch {
+	case calls == 0 && captured != "":
+		p.report(call.Cursor, "the operation calls nothing, so each attempt returns the same %s: make the call in the operation", captured)
+	case returns > 0 && fails == returns && calls > fails:
+		p.report(call.Cursor, "the operation returns an error even if what it called succeeded, because fmt.Errorf and errors.New never return nil: return nil first if there is no error")
+	}
+}

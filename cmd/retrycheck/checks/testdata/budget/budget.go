@@ -179,3 +179,12 @@ var (
 	_ = retry.Policy{MaxElapsed: time.Minute, Budget: retry.NoBudget{}}
 	_ = retry.Policy{MaxElapsed: time.Minute}
 )
+
+type ticks struct{ c <-chan time.Time }
+
+func (t ticks) Wait(context.Context) error { <-t.c; return nil }
+
+func ownLimiter(ctx context.Context, shared *time.Ticker, op func(context.Context) error) {
+	_ = retry.Do(ctx, retry.Policy{Limiter: ticks{time.Tick(time.Second)}}, op) // want `ticks is made for each call of retry.Do, so it bounds nothing: make it once and share it`
+	_ = retry.Do(ctx, retry.Policy{Limiter: ticks{shared.C}}, op)
+}

@@ -110,3 +110,15 @@ func listed(err error) retry.Verdict {
 	}
 	return retry.Verdict{Class: retry.ClassPermanent}
 }
+
+type valueError struct{ code int }
+
+func (valueError) Error() string { return "value" }
+
+var (
+	otherForm = retry.OnlyIf(func(err error) bool {
+		var v *valueError
+		return errors.As(err, &v) // want `the package makes values of .*valueError, and this looks for a pointer: no error matches`
+	})
+	_ error = valueError{5}
+)

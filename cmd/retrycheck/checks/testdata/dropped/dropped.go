@@ -105,3 +105,19 @@ var _ = []retry.Classifier{
 	retry.FirstOf(retry.OnlyIf(func(err error) bool { return err == errGone }), retry.DefaultClassifier{}), // want `OnlyIf decides about every error, so what follows it in FirstOf is never asked`
 	retry.FirstOf(retry.PermanentIf(errGone), retry.OnlyIf(nil)),
 }
+
+type codeError struct{ code int }
+
+func (*codeError) Error() string { return "code" }
+
+var assumed = retry.OnlyIf(func(err error) bool {
+	var e *codeError
+	errors.As(err, &e) // want `the target is only set if errors.As returns true: ask for its result`
+	return e.code == 503
+})
+
+var asked = retry.OnlyIf(func(err error) bool {
+	var e *codeError
+	errors.As(err, &e)
+	return e != nil && e.code == 503
+})

@@ -3,7 +3,9 @@ package nofail
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"time"
 
 	"github.com/cenkalti/backoff/v4"
 	"github.com/gobackoff/retry"
@@ -53,4 +55,34 @@ func returns(ctx context.Context, p retry.Policy) {
 		return err
 	})
 	_ = retry.Do(ctx, p, func(context.Context) error { panic("not implemented") })
+}
+
+func endless(ctx context.Context, p retry.Policy, listen func(context.Context) error) {
+	_ = retry.Do(ctx, p, func(ctx context.Context) error { // want `every failure counts as Progress, so attempts start from the first again and never end: mark only what did useful work`
+		return retry.Progress(listen(ctx))
+	})
+	_ = retry.Do(ctx, p, func(ctx context.Context) error {
+		began := time.Now()
+		err := listen(ctx)
+		if time.Since(began) > time.Minute {
+			return retry.Progress(err)
+		}
+		return err
+	})
+}
+
+func decided(ctx context.Context, p retry.Policy, rename func(context.Context) error) error {
+	_ = retry.Do(ctx, p, func(ctx context.Context) error { // want `the operation returns an error even if what it called succeeded, because fmt.Errorf and errors.New never return nil: return nil first if there is no error`
+		err := rename(ctx)
+		return fmt.Errorf("rename: %w", err)
+	})
+	err := rename(ctx)
+	_ = retry.Do(ctx, p, func(context.Context) error { return err }) // want `the operation calls nothing, so each attempt returns the same err: make the call in the operation`
+	_ = retry.Do(ctx, p, func(context.Context) error { return os.ErrExist })
+	return retry.Do(ctx, p, renaming(ctx, rename)) // want `the operation calls nothing`
+}
+
+func renaming(ctx context.Context, rename func(context.Context) error) func(context.Context) error {
+	err := rename(ctx)
+	return func(context.Context) error { return err }
 }

@@ -79,3 +79,17 @@ func (c *client) Copied(ctx context.Context, timeout time.Duration, op func(cont
 	policy.MaxElapsed = timeout
 	return retry.Do(ctx, policy, op)
 }
+
+type stats struct{ retries int }
+
+func (s *stats) hooks() retry.Hooks {
+	return retry.Hooks{OnRetry: func(context.Context, retry.Attempt, time.Duration) {
+		s.retries++ // want `calls that run at the same time call this hook, so they race for s.retries: use a lock or sync/atomic`
+	}}
+}
+
+func oneCall(ctx context.Context, p retry.Policy, op func(context.Context) error) (retries int) {
+	p = p.With(retry.Hooks{OnRetry: func(context.Context, retry.Attempt, time.Duration) { retries++ }})
+	_ = retry.Do(ctx, p, op)
+	return retries
+}

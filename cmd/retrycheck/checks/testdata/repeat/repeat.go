@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"sync"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryhttp"
@@ -335,23 +334,24 @@ func writes(ctx context.Context, p retry.Policy, open func(context.Context) (io.
 	all.WriteString("end")
 }
 
-type connection struct {
-	once    sync.Once
-	err     error
-	dial    func(context.Context) error
-	started chan struct{}
-}
-
-func (c *connection) open(ctx context.Context, p retry.Policy) error {
-	return retry.Do(ctx, p, func(ctx context.Context) error {
-		c.once.Do(func() { c.err = c.dial(ctx) }) // want `c.once has run its function in the first attempt, so a retry gets the first failure again: call the function in each attempt`
-		return c.err
-	})
-}
-
-func (c *connection) signals(ctx context.Context, p retry.Policy) error {
-	return retry.Do(ctx, p, func(ctx context.Context) error {
-		c.once.Do(func() { close(c.started) })
-		return c.dial(ctx)
-	})
+func answers(p retry.Policy, load func(context.Context) ([]string, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		_ = retry.Do(r.Context(), p, func(ctx context.Context) error {
+			lines, err := load(ctx)
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(w, strings.Join(lines, "\n")) // want `a retry answers on w again, behind what the failed attempt has written: answer after retry.Do`
+			return err
+		})
+		_ = retry.Do(r.Context(), p, func(ctx context.Context) error {
+			lines, err := load(ctx)
+			if err != nil {
+				return err
+			}
+			w.Header().Set("Etag", lines[0])
+			_, _ = io.WriteString(w, lines[0])
+			return nil
+		})
+	}
 }

@@ -279,3 +279,26 @@ func leaks(ctx context.Context, p retry.Policy, client *http.Client, req *http.R
 		return io.ReadAll(resp.Body)
 	})
 }
+
+var retrying = retryhttp.NewClient(retry.Policy{})
+
+func unseen(req *http.Request, v any) error {
+	resp, err := retrying.Do(req) // want `nothing looks at the status of resp, so the last 503 of a call that gave up is a success: return the error of retryhttp.CheckStatus\(resp\)`
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	return json.NewDecoder(resp.Body).Decode(v)
+}
+
+func seen(req *http.Request, v any) error {
+	resp, err := retrying.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if err := retryhttp.CheckStatus(resp); err != nil {
+		return err
+	}
+	return json.NewDecoder(resp.Body).Decode(v)
+}

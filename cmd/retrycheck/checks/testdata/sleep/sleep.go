@@ -259,3 +259,22 @@ func waitsTwice(ctx context.Context, p retry.Policy) {
 		return call()
 	})
 }
+
+func nested(ctx context.Context, p retry.Policy, ready func() bool) {
+	_ = retry.Do(ctx, p, func(context.Context) error {
+		var err error
+		for range 3 {
+			if err = call(); err == nil {
+				return nil
+			}
+			time.Sleep(time.Second) // want `this loop sleeps` `this loop retries in an operation that retry.Do retries, so attempts multiply: make one attempt in the operation`
+		}
+		return err
+	})
+	_ = retry.Do(ctx, p, func(ctx context.Context) error {
+		for !ready() && ctx.Err() == nil {
+			time.Sleep(time.Second)
+		}
+		return call()
+	})
+}

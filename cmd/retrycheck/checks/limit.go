@@ -1,0 +1,156 @@
+package checks
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/types"
+	"time"
+
+	"golang.org/x/tools/go/ast/edge"
+	"golang.org/x/tools/go/ast/inspector"
+)
+
+// Limit reports time limits of whole calls that leave no time for a second attempt.
+var Limit = analyzer("limit", "report time limits of whole calls that the first attempt may use up", func(p *pass) {
+	if !p.importsUs() {
+		return
+	}
+	for _, call := range p.loops {
+		p.reportDeadline(call)
+	}
+	for _, call := range p.operations {
+		p.reportLongHint(call)
+	}
+	for c := range p.root.Preorder((*ast.KeyValueExpr)(nil)) {
+		if value := p.info.Types[c.Node().(*ast.KeyValueExpr).Value].Value; p.field(c) == ours+".MaxAttempts" && value != nil && value.ExactString() == "0" {
+			p.report(c, "0 means the default, such as three attempts: write retry.NoRetry for one, retry.Unlimited for no bound, or leave it out")
+		}
+	}
+	for c := range p.root.Preorder((*ast.CompositeLit)(nil)) {
+		if typeName(p.info.TypeOf(c.Node().(ast.Expr))) == "net/http.Client" {
+			p.reportClientTimeout(c)
+		}
+	}
+	for c := range p.root.Preorder((*ast.AssignStmt)(nil)) {
+		p.reportTimeoutOf(c)
+	}
+})
+
+// reportDeadline reports a context.WithTimeout around Do that is not longer than the policy's
+// AttemptTimeout.
+func (p *pass) reportDeadline(loop *call) {
+	attempt, ok := p.attemptTimeout(loop.policy)
+	if !ok || len(loop.Args) == 0 {
+		return
+	}
+	ctx, isVar := loop.Args[0].(*ast.Ident)
+	if !isVar {
+		return
+	}
+	for _, set := range p.vars[p.info.ObjectOf(ctx)].sets {
+		assign, ok := set.Parent().Node().(*ast.AssignStmt)
+		if !ok || len(assign.Rhs) != 1 || p.callee(assign.Rhs[0]) != "context.WithTimeout" || block(set) != block(loop.Cursor) {
+			continue
+		}
+		whole, known := p.duration(assign.Rhs[0].(*ast.CallExpr).Args[1])
+		if known && set.Node().Pos() < loop.Pos() && whole <= attempt {
+			p.report(loop.Cursor, "%s ends after %v, and an attempt may take %v, so one that times out is never retried: shorten AttemptTimeout", ctx.Name, whole, attempt)
+		}
+	}
+}
+
+// attemptTimeout returns the AttemptTimeout of a policy whose literal is in sight, or of a
+// literal that has one inside.
+func (p *pass) attemptTimeout(policy inspector.Cursor) (time.Duration, bool) {
+	if !policy.Valid() {
+		return 0, false
+	}
+	for _, id := range p.mentions(policy) {
+		if id.ParentEdgeKind() == edge.KeyValueExpr_Key && objectName(p.info.Uses[id.Node().(*ast.Ident)]) == ours+".AttemptTimeout" {
+			return p.duration(id.Parent().Node().(*ast.KeyValueExpr).Value)
+		}
+	}
+	return 0, false
+}
+
+// duration returns a constant duration.
+func (p *pass) duration(e ast.Expr) (time.Duration, bool) {
+	value := p.info.Types[e].Value
+	if value == nil {
+		return 0, false
+	}
+	n, exact := constant.Int64Val(constant.ToInt(value))
+	return time.Duration(n), exact
+}
+
+// reportClientTimeout reports a client of retryhttp whose Timeout is not longer than the
+// AttemptTimeout of its policy.
+func (p *pass) reportClientTimeout(c inspector.Cursor) {
+	for i, element := range c.Node().(*ast.CompositeLit).Elts {
+		field, ok := element.(*ast.KeyValueExpr)
+		if ok && types.ExprString(field.Key) == "Timeout" && p.hasTransport(c) {
+			p.reportTimeout(c.ChildAt(edge.CompositeLit_Elts, i), field.Value, c)
+		}
+	}
+}
+
+// reportTimeoutOf does so for client.Timeout = d.
+func (p *pass) reportTimeoutOf(c inspector.Cursor) {
+	assign := c.Node().(*ast.AssignStmt)
+	if len(assign.Lhs) != 1 || len(assign.Rhs) != 1 {
+		return
+	}
+	sel, ok := assign.Lhs[0].(*ast.SelectorExpr)
+	if !ok || objectName(p.info.Uses[sel.Sel]) != "net/http.Timeout" || typeName(p.info.TypeOf(sel.X)) != "net/http.Client" {
+		return
+	}
+	client, ok := sel.X.(*ast.Ident)
+	if !ok {
+		return
+	}
+	made := p.declared(p.info.ObjectOf(client))
+	if made.Valid() && (p.callee(made.Node()) == newClient || p.hasTransport(made)) {
+		p.reportTimeout(c, assign.Rhs[0], made)
+	}
+}
+
+func (p *pass) reportTimeout(at inspector.Cursor, timeout ast.Expr, client inspector.Cursor) {
+	whole, known := p.duration(timeout)
+	attempt, limited := p.attemptTimeout(client)
+	if known && limited && whole > 0 && whole <= attempt {
+		p.report(at, "Timeout is for all attempts together, and one of them may take %v, so an attempt that times out is never retried: make it longer, or leave it out", attempt)
+	}
+}
+
+// hasTransport reports whether a client has a Transport of retryhttp.
+func (p *pass) hasTransport(client inspector.Cursor) bool {
+	for _, id := range p.mentions(client) {
+		if objectName(p.info.Uses[id.Node().(*ast.Ident)]) == transport {
+			return true
+		}
+	}
+	return false
+}
+
+// reportLongHint reports retry.After(err, d) in an operation, if d is above the MaxElapsed of
+// the policy.
+func (p *pass) reportLongHint(loop *call) {
+	if !loop.policy.Valid() {
+		return
+	}
+	most, limited := time.Duration(0), false
+	for _, id := range p.mentions(loop.policy) {
+		if id.ParentEdgeKind() == edge.KeyValueExpr_Key && objectName(p.info.Uses[id.Node().(*ast.Ident)]) == ours+".MaxElapsed" {
+			most, limited = p.duration(id.Parent().Node().(*ast.KeyValueExpr).Value)
+		}
+	}
+	for _, c := range p.calls {
+		if c.name != ours+".After" || !loop.op.Contains(c.Cursor) {
+			continue
+		}
+		hint, known := p.duration(c.Args[1])
+		if known && limited && most > 0 && hint > most {
+			p.report(c.Cursor, "the hint of %v is above MaxElapsed %v, so the call gives up: no retry follows", hint, most)
+		}
+	}
+}
