@@ -30,6 +30,10 @@ var rules = []named[retry.Backoff]{
 	{"when-throttled", retry.WhenThrottled{}},
 }
 
+// Rules returns the names of the rules that a text may begin with, in the order of the comment
+// on [Parse]. awspreset.All has the presets.
+func Rules() []string { return namesIn(rules) }
+
 var hints = []named[retry.HintRule]{
 	{"at-least", retry.HintAtLeast{}},
 	{"or-give-up", retry.HintOrGiveUp{}},

@@ -14,10 +14,7 @@ import (
 const standard = "standard"
 
 // A policy may begin with one of ruleNames or presetNames.
-var ruleNames = []string{
-	standard, "no-delay", "constant", "exponential", "linear", "fibonacci", "schedule", "full", "equal",
-	"decorrelated", "jittered", "spread", "capped", "when-throttled",
-}
+var ruleNames = retryconfig.Rules()
 
 func presetNames() []string {
 	var names []string

@@ -104,11 +104,9 @@ func (s *session) become() int {
 // before the deadline.
 func untilDeadline(b retry.Backoff, deadline time.Time) retry.Backoff {
 	const shortest = 50 * time.Millisecond // for the wait, and for the attempt after it
-	if b == nil {                          // policy standard
-		b = retry.FullJitter{Base: 50 * time.Millisecond, Cap: 20 * time.Second}
-	}
+	rule := retry.Capped{Of: b}            // nil, policy standard, is the default rule
 	return retry.BackoffFunc(func(a retry.Attempt, u float64) time.Duration {
-		delay, half := b.Delay(a, u), time.Until(deadline)/2
+		delay, half := rule.Delay(a, u), time.Until(deadline)/2
 		if half < shortest {
 			return delay
 		}

@@ -238,7 +238,7 @@ func budgetNamed(name, settings string) (*namedBudget, error) {
 	}
 	switch name {
 	case "token":
-		costs := awspreset.TokenCosts{Transient: 14, Timeout: 14, Throttled: 5}
+		costs := awspreset.Standard21.Policy("").Budget.(*awspreset.TokenBudget).Costs
 		if cost, ok := given["cost"]; ok {
 			costs = awspreset.TokenCosts{Transient: cost, Timeout: cost, Throttled: cost}
 		}
