@@ -2,6 +2,7 @@ package retryconfig
 
 import (
 	"cmp"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -189,6 +190,10 @@ func (b *builder) unknownKey(s setting, known []string, ruleMissing bool) {
 		b.add("%skey %q needs the name of a rule, such as full; valid without one: %s", s.path, s.key, strings.Join(known, ", "))
 		return
 	}
+	if slices.Contains(nameKeys, s.key) {
+		b.add("%skey %q belongs to a mapping; a text begins with the name, as in %s", s.path, s.key, clip(s.value.name, 40))
+		return
+	}
 	message := s.path + unknown("key", s.key, known, more...)
 	if s.value.isPart && s.sign == ": " {
 		message += "; write a rule within a rule as text, as in rule: spread(full base=1s)"
@@ -312,15 +317,20 @@ func (b *builder) attempts(s setting) int {
 	if !ok || text == unlimited {
 		return retry.Unlimited
 	}
-	n, err := strconv.Atoi(text)
-	if isNone(text) || text == "0" {
+	switch strings.ToLower(text) {
+	case "0", none, "off", "false", "never":
 		b.add("%s: one attempt is the least; write attempts=1 for no retry", s)
 		return retry.NoRetry
+	case "-1", "inf", "infinite", "infinity", "forever":
+		b.add("%s: write attempts=%s", s, unlimited)
+		return retry.Unlimited
 	}
-	if err != nil || n < 1 {
+	n, err := strconv.ParseFloat(text, 64) // JSON's 3.0 is a whole number
+	if err != nil || n < 1 || n != math.Trunc(n) || n >= math.MaxInt {
 		b.add("%s is not a whole number of at least 1, nor %q", s, unlimited)
+		return retry.NoRetry
 	}
-	return n
+	return int(n)
 }
 
 // limit reads a duration, or none for 0.

@@ -30,8 +30,8 @@ func TestTextOfBudgets(t *testing.T) {
 func TestMistakesInParts(t *testing.T) {
 	for text, want := range map[string]string{
 		"budget=aws":                         `unknown budget "aws"; valid: shared, none, default`,
-		"budget=shard":                       `unknown budget "shard"; did you mean "shared"? Valid: shared, none, default`,
-		"budget=shared(resrve=1)":            `unknown key "resrve"; did you mean "reserve"? Valid: reserve`,
+		"budget=shard":                       `unknown budget "shard"; did you mean "shared"?`,
+		"budget=shared(resrve=1)":            `unknown key "resrve"; did you mean "reserve"?`,
 		"budget=shared(reserve=x)":           `reserve=x is not a number`,
 		"budget=shared(reserve)":             `"reserve" is not of the form key=value`,
 		"budget=shared(reserve=1 reserve=2)": `key "reserve" is given twice`,

@@ -17,7 +17,7 @@ func ExampleParse() {
 	fmt.Println(err)
 	// Output:
 	// 5 1m0s <nil>
-	// invalid retry policy "full base=50 atempts=5": base=50 needs a unit, as in 50ms or 50s; unknown key "atempts"; did you mean "attempts"? Valid: base, cap, factor, attempts, elapsed, timeout, hint, budget, limiter, retry-on, stop-on
+	// invalid retry policy "full base=50 atempts=5": base=50 needs a unit, as in 50ms or 50s; unknown key "atempts"; did you mean "attempts"?
 }
 
 // A mapping changes only what it names.

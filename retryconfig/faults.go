@@ -39,22 +39,6 @@ func quoted(word string) string { return fmt.Sprintf("%q", clip(word, 40)) }
 
 func twice(key string) string { return "key " + quoted(key) + " is given twice" }
 
-// unknown describes a misspelled name. It lists the known names and suggests one of them or
-// of others.
-func unknown(kind, name string, known []string, others ...string) string {
-	list := strings.Join(known, ", ")
-	if list == "" {
-		list = none
-	}
-	if name == "" {
-		return fmt.Sprintf("the name of the %s is missing; valid: %s", kind, list)
-	}
-	if meant := closest(name, append(others, known...)); meant != "" {
-		return fmt.Sprintf("unknown %s %s; did you mean %q? Valid: %s", kind, quoted(name), meant, list)
-	}
-	return fmt.Sprintf("unknown %s %s; valid: %s", kind, quoted(name), list)
-}
-
 // closest returns the known name that a misspelled one stands for, or "". All known names
 // are in lower case, except perhaps those of presets.
 func closest(name string, known []string) string {

@@ -31,7 +31,7 @@ func TestSeveralMistakes(t *testing.T) {
 		`"full base=1s base=2s quickly =5 cap=x"`: {`key "base" is given twice`, `"quickly" is not of the form`, `"=5" is not of the form`, `cap=x is not a duration`},
 		`{"rule": "Full", "Base": "1s", "budget": {"rule": "shared", "reserve": "x", "Reserve": 5}, "attempts": [], "timeout": null}`: {
 			`unknown name "Full"; did you mean "full"?`, `unknown key "Base"; did you mean "base"?`, `budget: reserve: x is not a number`,
-			`budget: unknown key "Reserve"; did you mean "reserve"?`, `timeout: null is not a text`, `attempts:  is not a whole number`,
+			`budget: unknown key "Reserve"; did you mean "reserve"?`, `timeout: null is not a text`, `attempts: the list is empty`,
 		},
 	} {
 		var p retryconfig.Policy
@@ -99,5 +99,66 @@ func TestLongInput(t *testing.T) {
 			}
 			assert.Less(t, time.Since(start), 20*time.Second, "%s, %s", name, form)
 		}
+	}
+}
+
+// TestOneFault: a mistake is reported once, in one short line, with what to write first.
+func TestOneFault(t *testing.T) {
+	for document, want := range map[string]string{
+		`{"timeout": null}`:  "timeout: null is not a text, a number or a boolean",
+		`{"attempts": []}`:   "attempts: the list is empty",
+		`{"hint": []}`:       "hint: the list is empty",
+		`7`:                  `want a text or a mapping with text keys, not the number 7; write "attempts=7"`,
+		`{"max_attempts":3}`: `unknown key "max_attempts"; write attempts`,
+	} {
+		var p retryconfig.Policy
+		err := json.Unmarshal([]byte(document), &p)
+		assert.EqualError(t, err, "invalid retry policy: "+want)
+	}
+	var p retryconfig.Policy
+	err := p.UnmarshalTOML(map[string]any{"timeout": time.Time{}})
+	assert.EqualError(t, err, "invalid retry policy: timeout: a time.Time is not a text, a number or a boolean")
+}
+
+// TestDecodersAsTheyAre: the byte order mark of an editor, and JSON's 3.0 for 3.
+func TestDecodersAsTheyAre(t *testing.T) {
+	var p retryconfig.Policy
+	require.NoError(t, p.UnmarshalText([]byte("\ufefffull base=1s")))
+	assert.Equal(t, "full base=1s attempts=3", p.String())
+	require.NoError(t, p.UnmarshalJSON([]byte("\ufeff{\"attempts\": 4.0}")))
+	assert.Equal(t, "full base=1s attempts=4", p.String())
+	require.NoError(t, p.UnmarshalJSON([]byte(`{"attempts": 1e1}`)))
+	assert.Equal(t, 10, p.MaxAttempts)
+	assert.ErrorContains(t, p.UnmarshalJSON([]byte(`{"attempts": 2.5}`)), "attempts: 2.5 is not a whole number")
+	assert.ErrorContains(t, p.UnmarshalJSON([]byte(`{"attempts": 1e30}`)), "attempts: 1e30 is not a whole number")
+}
+
+// TestWordsOfOthers: what operators write who know another library or tool.
+func TestWordsOfOthers(t *testing.T) {
+	for text, want := range map[string]string{
+		"3":                             `unknown name "3"; write attempts=3`,
+		"5s":                            `unknown name "5s"; write constant delay=5s`,
+		"attempts: 3":                   `unknown name "attempts:"; write keys as in attempts=3`,
+		`{"attempts":3}`:                `write one line, as in full base=1s attempts=3`,
+		"fixed 5s":                      `unknown name "fixed"; write constant delay=1s`,
+		"disabled":                      `unknown name "disabled"; write none`,
+		"forever":                       `unknown name "forever"; write attempts=unlimited`,
+		"aws":                           `unknown name "aws"; write aws-standard-2.1`,
+		"exponential 1s":                `"1s" is not of the form key=value; write its key, as in base=1s`,
+		"full base = 1s":                `"base" is not of the form key=value, without spaces`,
+		"exponential initial=1s":        `unknown key "initial"; write base`,
+		"constant interval=5s":          `unknown key "interval"; write delay`,
+		"full base=1s max_interval=30s": `unknown key "max_interval"; write cap`,
+		"maxRetries=3":                  `unknown key "maxRetries"; write attempts, which includes the first call`,
+		"rule=full base=1s":             `key "rule" belongs to a mapping; a text begins with the name, as in full`,
+		"attempts=-1":                   `attempts=-1: write attempts=unlimited`,
+		"full base=1s retry_on=503":     `unknown key "retry_on"; did you mean "retry-on"?`,
+		"aws-standart-2.1":              `unknown name "aws-standart-2.1"; did you mean "aws-standard-2.1"`,
+		"jitter=true":                   `unknown key "jitter"; write the rule full, equal, or spread(exponential base=1s) fraction=0.1`,
+	} {
+		_, err := retryconfig.Parse(text)
+		require.ErrorIs(t, err, retry.ErrInvalid, text)
+		assert.ErrorContains(t, err, want, text)
+		assert.Less(t, len(err.Error()), 300, "%s: %v", text, err)
 	}
 }

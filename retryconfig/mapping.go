@@ -1,6 +1,7 @@
 package retryconfig
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -19,7 +20,11 @@ const mostPath = 200
 func (b *builder) mapping(path string, m map[string]any, ofPolicy bool) node {
 	n := node{isPart: true}
 	for _, key := range slices.Sorted(maps.Keys(m)) {
+		before := len(b.faults)
 		value := b.decoded(path, key, m[key], ofPolicy)
+		if before < len(b.faults) && value.name == "" && !value.isPart {
+			continue // one mistake, one fault
+		}
 		if !slices.Contains(nameKeys, key) {
 			n.settings = append(n.settings, setting{path, key, ": ", value})
 			continue
@@ -49,6 +54,9 @@ func (b *builder) decoded(path, key string, value any, ofPolicy bool) node {
 		}
 		return b.mapping(here, v, ofPolicy && slices.Contains(nameKeys, key))
 	case []any:
+		if len(v) == 0 {
+			b.add("%sthe list is empty", here)
+		}
 		var parts []string
 		for _, part := range v {
 			if _, nested := part.(map[string]any); nested {
@@ -69,7 +77,8 @@ func (b *builder) decoded(path, key string, value any, ofPolicy bool) node {
 
 // kindOf names the kind of a decoded value.
 func kindOf(value any) string {
-	switch reflect.ValueOf(value).Kind() {
+	v := reflect.ValueOf(value)
+	switch v.Kind() {
 	case reflect.Invalid:
 		return "null"
 	case reflect.Map:
@@ -79,6 +88,10 @@ func kindOf(value any) string {
 		return "a mapping"
 	case reflect.Slice:
 		return "a list"
+	}
+	_, isNumber := value.(json.Number)
+	if isNumber || v.CanInt() || v.CanUint() || v.CanFloat() {
+		return fmt.Sprintf("the number %v", value)
 	}
 	return fmt.Sprintf("a %T", value)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gobackoff/retry"
 )
@@ -101,6 +102,7 @@ func words(text string) []string {
 
 // parse reads what a text says about a policy.
 func (b *builder) parse(text string) node {
+	text = strings.TrimPrefix(text, "\ufeff") // the byte order mark of some editors
 	p := &parser{faults: &b.faults, words: words(text)}
 	return p.policy()
 }
@@ -192,7 +194,7 @@ func (p *parser) settings(nested bool) []setting {
 		word := p.next()
 		key, name, _ := strings.Cut(word, "=")
 		if key == "" || name == "" {
-			p.add("%s is not of the form key=value", quoted(word))
+			p.add("%s", p.noValue(word))
 			continue
 		}
 		if slices.Contains(listKeys, key) {
@@ -201,6 +203,19 @@ func (p *parser) settings(nested bool) []setting {
 		list = append(list, setting{key: key, sign: "=", value: p.value(key, name)})
 	}
 	return list
+}
+
+// noValue describes a word that is not of the form key=value.
+func (p *parser) noValue(word string) string {
+	what := quoted(word) + " is not of the form key=value"
+	_, err := time.ParseDuration(word)
+	switch {
+	case err == nil:
+		return what + "; write its key, as in base=" + word
+	case word == "=" || strings.HasPrefix(p.peek(), "="):
+		return what + ", without spaces"
+	}
+	return what
 }
 
 // list reads the further items of a list: words that are neither a key with a value nor a sign.

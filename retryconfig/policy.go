@@ -8,6 +8,7 @@ import (
 	"io"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/gobackoff/retry"
 )
@@ -70,6 +71,7 @@ func (p *Policy) UnmarshalText(text []byte) error {
 // UnmarshalJSON reads a string with a text, or an object. It refuses an object with a
 // duplicate key.
 func (p *Policy) UnmarshalJSON(data []byte) error {
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // the byte order mark of some editors
 	var value any
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber() // as it is written
@@ -170,7 +172,12 @@ func (p *Policy) decode(value any) error {
 		}
 		return err
 	}
-	return invalid("", "want a text or a mapping with text keys, not "+kindOf(value))
+	what := kindOf(value)
+	number, isNumber := strings.CutPrefix(what, "the number ")
+	if isNumber {
+		what += `; write "attempts=` + number + `"`
+	}
+	return invalid("", "want a text or a mapping with text keys, not "+what)
 }
 
 // keep takes over what code has set in old and no text can describe.

@@ -51,7 +51,7 @@ func TestPresets(t *testing.T) {
 	p.Classifier = awspreset.Classifier{Preset: awspreset.JavaScriptV2, Service: "a service=b"}
 	assert.Equal(t, "aws-js-v2", textOf(p))
 	_, err = retryconfig.Parse("aws-js-v9")
-	assert.ErrorContains(t, err, "aws-standard-2.1")
+	assert.ErrorContains(t, err, `did you mean "aws-js-v2"`)
 }
 
 func TestLimiter(t *testing.T) {
