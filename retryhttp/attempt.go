@@ -3,7 +3,28 @@ package retryhttp
 import (
 	"context"
 	"net/http"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp/internal/wire"
 )
+
+// An exchange is one request of an attempt, and the request's context.
+type exchange struct {
+	wire.Exchange
+	number    int          // of the attempt
+	ambiguous bool         // an earlier exchange may have been executed
+	gaveUp    *retry.Error // why the call returns the response, if it would have been retried
+}
+
+type exchangeKey struct{}
+
+// Value implements context.Context.
+func (x *exchange) Value(key any) any {
+	if key == (exchangeKey{}) {
+		return x
+	}
+	return x.Exchange.Value(key)
+}
 
 // AttemptNumber returns the number of the attempt to which ctx belongs, 1 for the
 // first, or 0 if ctx does not belong to an attempt. Below a [Transport], pass the
@@ -22,7 +43,7 @@ func exchangeBehind(resp *http.Response) *exchange {
 	if resp.Request == nil {
 		return nil
 	}
-	if x, _ := resp.Request.Context().Value(exchangeKey{}).(*exchange); x != nil && &x.request == resp.Request {
+	if x, _ := resp.Request.Context().Value(exchangeKey{}).(*exchange); x != nil && &x.Request == resp.Request {
 		return x
 	}
 	return nil
@@ -36,4 +57,15 @@ func exchangeBehind(resp *http.Response) *exchange {
 func Ambiguous(resp *http.Response) bool {
 	x := exchangeBehind(resp)
 	return x != nil && x.ambiguous
+}
+
+// Unsent returns err, marked so that a Transport knows that nothing of the request was sent: it
+// may be retried whatever its method. It is for a RoundTripper below a Transport, as its Base,
+// that fails before it sends the request, such as one that could not get a token. It keeps
+// the text of err and what errors.Is and errors.As find. Unsent(nil) is nil.
+func Unsent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return wire.NewUnsentError(err)
 }

@@ -160,7 +160,7 @@ type keptBody struct {
 }
 
 func (b *keptBody) Close() error {
-	defer b.exchange.release()
+	defer b.exchange.Release()
 	defer b.cancel()
 	return b.ReadCloser.Close()
 }

@@ -13,10 +13,21 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp/internal/wire"
 )
 
-// call is the state of one RoundTrip. It is also the context passed to retry.Do: the
-// request's context with information for hooks.
+// call is the state of one RoundTrip: its attempts, its bodies and its waits. It is also the
+// context passed to retry.Do: the request's context with information for hooks. How a request is
+// sent, and what became of it, is the business of package wire.
+//
+//	attempt ──▶ deliver ── wire.Send ──▶ its fate:
+//	    answered                    ──▶ judge ──▶ success or failure
+//	    unsent, unprocessed         ──▶ pause ──▶ deliver, at most maxResends times
+//	    unsent without a connection ──▶ failure that any request may repeat
+//	    unknown                     ──▶ failure: lost says whether it may be repeated
+//	success ──▶ the body is read, if that is part of the attempt: readAhead, readWhole,
+//	            continueBody ──▶ result, or a failure because it broke off
+//	failure ──▶ retry.Do waits ──▶ attempt, or gives up ──▶ result
 type call struct {
 	context.Context
 	settings
@@ -39,9 +50,8 @@ type call struct {
 	response  *http.Response
 	failed    *StatusError // nil: the response is not a failure
 	err       error
-	cause     error   // for the Classifier
-	meaning   meaning // of err
-	missing   string  // what keeps the request from being repeated
+	cause     error  // for the Classifier
+	missing   string // what keeps the request from being repeated
 }
 
 // settings are shared by the calls for one request: see call.again and call.another.
@@ -52,7 +62,7 @@ type settings struct {
 	classifier retry.Classifier // the caller's
 	limit      time.Duration    // of one attempt; 0: none
 	mayRepeat  bool
-	direct     *http.Transport // nil: Base is of another type, or there is a Wrap
+	wire       wire.Settings
 }
 
 // maxResends is the number of times that an attempt sends a request again, and that a call
@@ -69,7 +79,7 @@ func (c *call) attempt(ctx context.Context) error {
 	c.number.Add(1)
 	c.status.Store(0)
 	times, limited, cancel := c.limitTimes(ctx)
-	end, cancel, err := c.send(limited, cancel)
+	fate, cancel, err := c.send(limited, cancel)
 	if err != nil {
 		cancel()
 		if c.err = err; last != nil {
@@ -78,18 +88,18 @@ func (c *call) attempt(ctx context.Context) error {
 		return retry.Permanent(c.err)
 	}
 	if c.answered(times, limited) {
-		end = unknown
+		fate = wire.Unknown
 	}
 	if c.err != nil {
-		c.latest.release()
+		c.latest.Release()
 		c.err = c.endedBy(ctx, limited, c.err)
 		cancel()
-		return c.lost(end)
+		return c.lost(fate)
 	}
 	c.status.Store(int32(c.response.StatusCode))
 	below := exchangeBehind(c.response)
 	gaveUp := below != nil && below != c.latest // another Transport below
-	c.response.Request = &c.latest.request      // a Base may have sent another request
+	c.response.Request = &c.latest.Request      // a Base may have sent another request
 	if c.response.Body == nil {
 		c.response.Body = http.NoBody // as Base should have done
 	}
@@ -112,36 +122,37 @@ func (c *call) attempt(ctx context.Context) error {
 
 // deliver sends the request, and again if it certainly was not processed. It sets
 // c.response or c.err; it returns an error if there is no body to send.
-func (c *call) deliver(ctx context.Context) (ending, error) {
+func (c *call) deliver(ctx context.Context) (wire.Fate, error) {
 	for inRow := 0; ; inRow++ {
 		if err := c.prepare(ctx, inRow > 0); err != nil {
-			return unsent, err
+			return wire.Unsent, err
 		}
-		responses, resends := c.host.responses.Load(), c.resends.Load()
-		end, again := c.exchange()
-		inRow += int(c.resends.Load() - resends) // by net/http
-		spent := c.resends.Load() >= maxResends && c.host.responses.Load() == responses
-		if !again || spent || inRow >= maxResends || !c.resendable() || c.pause(ctx, inRow) != nil {
-			return end, nil
+		responses := c.host.Responses()
+		fate := c.exchange()
+		x := c.latest
+		inRow += x.Resends
+		spent := c.resends.Load() >= maxResends && c.host.Responses() == responses
+		if !x.Again || spent || inRow >= maxResends || !c.resendable() || c.pause(ctx, inRow) != nil {
+			return fate, nil
 		}
-		c.latest.release()
+		x.Release()
 		c.resends.Add(1)
-		c.ambiguous = c.ambiguous || end == unknown
+		c.ambiguous = c.ambiguous || fate == wire.Unknown
 	}
 }
 
-// exchange passes the prepared request to Base, once.
-func (c *call) exchange() (end ending, again bool) {
+// exchange sends the prepared request once.
+func (c *call) exchange() wire.Fate {
 	x := c.latest
 	hear := c.listen(x)
-	o := x.roundTrip()
-	hear(o.response)
-	c.response, c.err, c.meaning = o.response, o.err, o.meaning
-	c.resends.Add(int32(o.resends))
-	if o.resends > 0 {
+	var fate wire.Fate
+	c.response, fate, c.err = wire.Send(&x.Exchange)
+	hear(c.response)
+	c.resends.Add(int32(x.Resends))
+	if x.Resends > 0 {
 		c.ambiguous, x.ambiguous = true, true
 	}
-	return o.end, o.again
+	return fate
 }
 
 // pause waits before every second of the resends in a row, so that a server which sheds
@@ -170,13 +181,12 @@ func (c *call) prepare(ctx context.Context, again bool) error {
 		}
 	}
 	c.latest = x
-	x.Context, x.settings, x.number, x.ambiguous = ctx, &c.settings, int(c.number.Load()), c.ambiguous
-	x.empty, x.wrapped = c.body == nil, c.transport.Wrap != nil
-	x.request = *c.request.WithContext(x)
-	x.request.Body = body
-	x.request.GetBody = nil // with GetBody, net/http could resend the request
-	x.single = again || c.resends.Load() >= maxResends
-	x.adapt(c.getBody)
+	x.number, x.ambiguous = int(c.number.Load()), c.ambiguous
+	x.Context, x.Settings, x.GetBody = ctx, &c.wire, c.getBody
+	x.Single = again || c.resends.Load() >= maxResends
+	x.Request = *c.request.WithContext(x)
+	x.Request.Body = body
+	x.Request.GetBody = nil // with GetBody, net/http could resend the request
 	c.setHeaders(x)
 	return nil
 }
@@ -184,50 +194,29 @@ func (c *call) prepare(ctx context.Context, again bool) error {
 // setHeaders makes headers of the attempt's own. Signers in a Base change headers in place.
 func (c *call) setHeaders(x *exchange) {
 	prepare := c.transport.Prepare
-	if c.direct != nil && prepare == nil {
+	if c.wire.Direct != nil && prepare == nil {
 		return
 	}
-	if x.request.Header = c.request.Header.Clone(); x.request.Header == nil {
-		x.request.Header = http.Header{}
+	if x.Request.Header = c.request.Header.Clone(); x.Request.Header == nil {
+		x.Request.Header = http.Header{}
 	}
 	if prepare != nil {
-		prepare(x, x.request.Header)
-	}
-}
-
-// adapt sets what depends on the protocol that the host used last. If the host uses another
-// one now, nothing is executed twice, but an error may say less. getBody is nil if the body
-// can be sent only once.
-func (x *exchange) adapt(getBody func() (io.ReadCloser, error)) {
-	protocol := x.host.protocol.Load()
-	if x.empty && x.direct != nil && x.request.URL != nil {
-		http2 := protocol == 2 || protocol == 0 && (x.request.URL.Scheme == "https" || x.overHTTP2(nil))
-		if (x.single || !x.mayRepeat) && http2 || !x.mayRepeat && isReplayable(&x.request) {
-			x.pool = x.host.poolFor(&x.request)
-		}
-	}
-	x.watched = x.pool == nil && (x.empty || !x.mayRepeat) && !x.wrapped
-	if protocol != 1 || x.empty || x.direct == nil || getBody == nil || isReplayable(&x.request) {
-		return
-	}
-	// Over HTTP/1, net/http sends such a request again only if nothing was written.
-	if x.request.GetBody = getBody; !x.mayRepeat {
-		x.request.GetBody = func() (io.ReadCloser, error) { return x.rewind(getBody) }
+		prepare(x, x.Request.Header)
 	}
 }
 
 // lost returns the error of an attempt without a response, marked so that retry.Do knows
 // whether to retry.
-func (c *call) lost(end ending) error {
-	if _, failed := c.recording.state(); failed || c.meaning == malformed {
+func (c *call) lost(fate wire.Fate) error {
+	if _, failed := c.recording.state(); failed || c.latest.Malformed {
 		return retry.Permanent(c.err)
 	}
-	c.ambiguous = c.ambiguous || end == unknown
+	c.ambiguous = c.ambiguous || fate == wire.Unknown
 	c.cause = c.err
-	if c.meaning == refused && end == unknown {
+	if c.latest.Refused {
 		c.err = fmt.Errorf("%w (see Transport.TrustRefusedStream)", c.err)
 	}
-	return c.unlessUnrepeatable(&attemptError{c.err, c.info()}, c.mayRepeat || end != unknown)
+	return c.unlessUnrepeatable(&attemptError{c.err, c.info()}, c.mayRepeat || fate != wire.Unknown)
 }
 
 // Classify implements [retry.Classifier]. It passes on the error of Base itself, without
@@ -320,16 +309,17 @@ func (c *call) abandon() {
 // of the response's Request outlives it. A connection that has switched protocols belongs
 // to the caller, without a limit and with the Write method of its Body.
 func (c *call) keep(loop, limited context.Context, cancel context.CancelFunc, times attemptTimes) {
-	if limited == loop && c.latest.cancel == nil && !c.hedged {
+	if limited == loop && !c.latest.MustRelease() && !c.hedged {
 		return
 	}
 	before := c.latest
-	after := &exchange{Context: loop, number: before.number, ambiguous: before.ambiguous}
-	after.request = *before.request.WithContext(after)
-	c.latest, c.response.Request = after, &after.request
+	after := &exchange{number: before.number, ambiguous: before.ambiguous}
+	after.Context = loop
+	after.Request = *before.Request.WithContext(after)
+	c.latest, c.response.Request = after, &after.Request
 	if c.response.StatusCode == http.StatusSwitchingProtocols {
 		cancel()
-		before.release()
+		before.Release()
 		return
 	}
 	c.response.Body = &keptBody{c.watch(limited, times, c.response.Body), cancel, before}

@@ -9,16 +9,12 @@ import (
 	"fmt"
 	"go/build"
 	"io"
-	"io/fs"
 	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
 	"net/url"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -367,6 +363,7 @@ func TestResentOverHTTP1(t *testing.T) {
 		{"must not be repeated", false, false, "", 0},
 		{"must not be repeated, wrapped", false, true, "", 1},
 		{"must not be repeated, not ASCII", false, false, "bücher.example", 1},
+		{"must not be repeated, with a key of Prepare", false, false, "", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newServer(t, http1, processed(closed))
@@ -383,10 +380,15 @@ func TestResentOverHTTP1(t *testing.T) {
 			}
 			transport.MayRepeat = func(*http.Request) bool { return tt.mayRepeat }
 			s.warm(t, transport)
+			s.warm(t, s.base)
 			transport.Policy.MaxAttempts = 1
 			var info retryhttp.Info
 			transport.Policy.OnGiveUp = func(ctx context.Context, _ *retry.Error) { info, _ = retryhttp.InfoFrom(ctx) }
 			req := request(t, "GET", "")
+			if strings.HasSuffix(tt.name, "of Prepare") {
+				req.Method = "POST"
+				transport.Prepare = func(_ context.Context, header http.Header) { header.Set("Idempotency-Key", "k1") }
+			}
 			req.URL = parse(t, s.URL)
 			_, err := transport.RoundTrip(req)
 			require.Error(t, err)
@@ -921,35 +923,4 @@ func TestUnsentRepeatable(t *testing.T) {
 	_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, "GET", ""))
 	assert.ErrorIs(t, err, retry.ErrMaxAttempts)
 	assert.Equal(t, 3+8, sent)
-}
-
-// TestMessages: each text occurs in the source of this version of net/http. Those of
-// quic-go are tested with quic-go, in test/servers.
-func TestMessages(t *testing.T) {
-	var source strings.Builder
-	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
-	require.NoError(t, err)
-	dir := os.DirFS(filepath.Join(strings.TrimSpace(string(root)), "src/net/http"))
-	require.NoError(t, fs.WalkDir(dir, ".", func(name string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
-			return err
-		}
-		data, err := fs.ReadFile(dir, name)
-		source.Write(data)
-		return err
-	}))
-	for meaning, m := range retryhttp.Messages {
-		// Prefixes that net/http puts together from two parts.
-		text := strings.TrimPrefix(strings.TrimSpace(m[0]), "http2: request h")
-		if strings.HasPrefix(text, "http3") || strings.HasPrefix(text, "H3_") {
-			continue
-		}
-		assert.True(t, strings.Contains(source.String(), text), text)
-		assert.Equal(t, meaning, retryhttp.MeaningOf(fmt.Errorf("outer: %w", errors.New(m[0]+"1"+m[1]))), m[0])
-	}
-	for _, text := range []string{"http2: Transport: cannot retry err [", "] after Request.Body was written"} {
-		assert.True(t, strings.Contains(source.String(), text), text)
-	}
-	assert.Zero(t, retryhttp.MeaningOf(errors.New("stream error: stream ID 1; CANCEL")))
-	assert.Zero(t, retryhttp.MeaningOf(nil))
 }

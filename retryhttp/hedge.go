@@ -9,12 +9,13 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryhedge"
+	"github.com/gobackoff/retry/retryhttp/internal/wire"
 )
 
 // delivery is what has become of one copy of a request.
 type delivery struct {
 	call *call // of the attempt, or one of its own for a copy
-	end  ending
+	fate wire.Fate
 	err  error // there was no body to send
 
 	// Of call, when it ended: that of the attempt goes on with the result of another copy.
@@ -24,10 +25,10 @@ type delivery struct {
 
 // send delivers the request, and a copy of it if the response takes too long. The response
 // may be read until cancel is called, which includes that of limited.
-func (c *call) send(limited context.Context, cancel context.CancelFunc) (ending, context.CancelFunc, error) {
+func (c *call) send(limited context.Context, cancel context.CancelFunc) (wire.Fate, context.CancelFunc, error) {
 	if !c.mayHedge() {
-		end, err := c.deliver(limited)
-		return end, cancel, err
+		fate, err := c.deliver(limited)
+		return fate, cancel, err
 	}
 	if c.hedged = true; c.sent == 0 && c.getBody != nil {
 		c.getBody = oneAtATime(c.getBody)
@@ -35,7 +36,7 @@ func (c *call) send(limited context.Context, cancel context.CancelFunc) (ending,
 	before, number := c.copies.Load(), c.number.Load()
 	var mu sync.Mutex // guards over and, until then, the request
 	over := false
-	won, done, err := retryhedge.Open(limited, c.transport.Hedge, c.host.String(), func(ctx context.Context, copy int) (*delivery, error) {
+	won, done, err := retryhedge.Open(limited, c.transport.Hedge, c.host.Address, func(ctx context.Context, copy int) (*delivery, error) {
 		d := &delivery{call: c}
 		if copy > 0 {
 			c.copies.Add(1)
@@ -51,7 +52,7 @@ func (c *call) send(limited context.Context, cancel context.CancelFunc) (ending,
 			mu.Unlock()
 			defer func() { c.resends.Add(d.call.resends.Load()) }()
 		}
-		d.end, d.err = d.call.deliver(ctx)
+		d.fate, d.err = d.call.deliver(ctx)
 		d.exchange, d.response = d.call.latest, d.call.response
 		return d, d.failure()
 	}, (*delivery).release)
@@ -62,15 +63,15 @@ func (c *call) send(limited context.Context, cancel context.CancelFunc) (ending,
 		if c.body != nil {
 			_ = c.body.Close()
 		}
-		return unsent, cancel, err
+		return wire.Unsent, cancel, err
 	}
 	if w := won.call; w != c {
-		c.latest, c.response, c.err, c.meaning, c.ambiguous = w.latest, w.response, w.err, w.meaning, w.ambiguous
+		c.latest, c.response, c.err, c.ambiguous = w.latest, w.response, w.err, w.ambiguous
 	}
 	if c.copies.Load() > before {
 		c.ambiguous, c.latest.ambiguous = true, true
 	}
-	return won.end, func() { done(); cancel() }, won.err
+	return won.fate, func() { done(); cancel() }, won.err
 }
 
 // mayHedge reports whether copies of the request may be sent. A connection that switches
@@ -116,7 +117,7 @@ func (d *delivery) release() {
 	if d.response != nil && d.response.Body != nil {
 		_ = d.response.Body.Close()
 	}
-	d.exchange.release()
+	d.exchange.Release()
 }
 
 func oneAtATime(getBody func() (io.ReadCloser, error)) func() (io.ReadCloser, error) {

@@ -8,9 +8,9 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp/internal/wire"
 )
 
 // PerHost keeps a [retry.Budget] for each host, so one failing host does not use up the
@@ -81,22 +81,11 @@ func authorityOf(u *url.URL) authority {
 
 func (a authority) String() string { return net.JoinHostPort(a.name, a.port) }
 
-// A host is what is known about a host. If its protocol is outdated, nothing is executed
-// twice that must not be, but a resend by net/http may not be counted.
+// A host is what is known about a host.
 type host struct {
-	authority
-	budget    retry.Budget
-	protocol  atomic.Int32  // the major version of HTTP that it used last; 0: unknown
-	responses atomic.Uint32 // that have arrived
-	outer     sync.Map      // kinds of clients that retry requests to it
-
-	plain, secure pool        // for the URL's scheme
-	noPool        atomic.Bool // no connections are opened: the http.Transport cannot, or the host is forgotten
-}
-
-func (h *host) eachConn(f func(*http.ClientConn)) {
-	h.plain.eachConn(f)
-	h.secure.eachConn(f)
+	wire.Host
+	budget retry.Budget
+	outer  sync.Map // kinds of clients that retry requests to it
 }
 
 // Budget returns the Budget for the host of u.
@@ -108,21 +97,23 @@ func (p *PerHost) host(u *url.URL) *host {
 	}
 	key := authorityOf(u)
 	h, forgotten := p.hosts.get(key, p.MaxHosts, func() *host {
+		h := &host{Host: wire.Host{Name: key.name, Address: key.String()}}
 		if p.New == nil {
-			return &host{authority: key, budget: &retry.SharedBudget{}}
+			h.budget = &retry.SharedBudget{}
+		} else {
+			h.budget = p.New(h.Address)
 		}
-		return &host{authority: key, budget: p.New(key.String())}
+		return h
 	})
 	if forgotten != nil {
-		forgotten.noPool.Store(true) // a call may still use it
-		go forgotten.eachConn(retire)
+		forgotten.Forget()
 	}
 	return h
 }
 
 // closeIdle closes the connections that are not in use.
 func (p *PerHost) closeIdle() {
-	p.hosts.each(func(h *host) { h.eachConn(closeIfIdle) })
+	p.hosts.each(func(h *host) { h.CloseIdle() })
 }
 
 // recent keeps the values of the keys that were used last.

@@ -38,11 +38,3 @@ func hasKey(h http.Header, name string) bool {
 func isUnprocessed(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusMisdirectedRequest || resp.StatusCode == http.StatusTooEarly || isThrottling(resp)
 }
-
-// isReplayable reports whether net/http resends the request over HTTP/1 although the
-// server may have processed it, unless it has a body that cannot be rewound.
-func isReplayable(req *http.Request) bool {
-	_, key := req.Header["Idempotency-Key"]
-	_, older := req.Header["X-Idempotency-Key"]
-	return key || older || isSafe(req.Method) && req.Method != "QUERY"
-}

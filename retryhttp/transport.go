@@ -9,6 +9,7 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryhedge"
+	"github.com/gobackoff/retry/retryhttp/internal/wire"
 )
 
 // A Transport is an [http.RoundTripper] that retries failed requests according to its
@@ -189,6 +190,7 @@ type Transport struct {
 
 	wrapping sync.Once
 	wrapped  http.RoundTripper // what Wrap returned
+	lower    wire.Lower        // what Wrap was given
 
 	copied, pinging *http.Transport // http.DefaultTransport, and its copy, of NewClient
 
@@ -261,9 +263,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if c.mayRepeat = IsIdempotent(req); t.MayRepeat != nil && !keyed {
 		c.mayRepeat = t.MayRepeat(req)
 	}
-	if t.Wrap == nil {
-		c.direct, _ = t.base().(*http.Transport)
-	}
+	c.wire = t.wireFor(to, c.mayRepeat)
 	c.planBody()
 	defer c.recording.finish()
 	returned := false

@@ -1,4 +1,4 @@
-package retryhttp
+package wire
 
 import (
 	"context"
@@ -24,8 +24,8 @@ type pool struct {
 
 // poolFor returns the pool for a request, or nil if only an http.Transport knows how to
 // send it.
-func (h *host) poolFor(req *http.Request) *pool {
-	isASCII := !strings.ContainsFunc(h.authority.name, func(r rune) bool { return r > 0x7f })
+func (h *Host) poolFor(req *http.Request) *pool {
+	isASCII := !strings.ContainsFunc(h.Name, func(r rune) bool { return r > 0x7f })
 	switch {
 	case h.noPool.Load():
 	case !isASCII, req.Header.Get("Upgrade") != "": // net/http encodes names, and upgrades only HTTP/1

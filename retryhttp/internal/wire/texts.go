@@ -1,0 +1,141 @@
+package wire
+
+import (
+	"errors"
+	"net"
+	"slices"
+	"strings"
+)
+
+// An UnsentError is the error of a Base that says that nothing was sent.
+type UnsentError struct{ error }
+
+// NewUnsentError returns an UnsentError with the text of err.
+func NewUnsentError(err error) *UnsentError { return &UnsentError{err} }
+
+func (e *UnsentError) Unwrap() error { return e.error }
+
+// isUnsent reports whether a Base has marked err. Like isDial, it does not look into joined
+// errors.
+func isUnsent(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if _, ok := err.(*UnsentError); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// isDial reports whether err means that no connection could be established. It does not
+// look into joined errors, because one of them may be about a request that was sent.
+func isDial(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if op, ok := err.(*net.OpError); ok && slices.Contains([]string{"dial", "proxyconnect", "socks connect"}, op.Op) {
+			return true
+		}
+	}
+	return false
+}
+
+// errLost and errUntold are the errors of stopped exchanges. They replace net/http's
+// error, which reports a canceled request.
+const (
+	errLost   lostError = "no response: the connection was lost or the stream was reset"
+	errUntold lostError = errLost + " (net/http does not tell the reason for a request without a body: see Transport.Wrap)"
+)
+
+type lostError string
+
+func (e lostError) Error() string { return string(e) }
+
+// ConnectionError makes the error transient for retry.DefaultClassifier.
+func (lostError) ConnectionError() bool { return true }
+
+// A meaning is what the text of an error says about the request.
+type meaning uint8
+
+const (
+	notKnown  meaning = iota
+	malformed         // it cannot be sent at all
+	notSent           // a connection ended before the request was written
+	notTaken          // its stream is above the last that a GOAWAY accepts
+	refused           // its stream was refused: see Transport.TrustRefusedStream
+	noPool            // the http.Transport's HTTP/2 is an old golang.org/x/net/http2
+)
+
+// messages lists errors of net/http and quic-go that have no exported value or type. If
+// a text changes, fewer requests are retried, which is safe.
+var messages = [...]struct {
+	meaning        meaning
+	prefix, suffix string // of the text
+}{
+	{notTaken, "http2: Transport received Server's graceful shutdown GOAWAY", ""},
+	{notTaken, "http2: Transport received GOAWAY from server ErrCode:", ""},
+	{notSent, "http2: client conn not usable", ""},
+	{notSent, "http2: client conn could not be established", ""},
+	{notSent, "http2: no cached connection was available", ""},
+	{notSent, "ClientConn closed", ""}, // before it took the request
+	{notSent, noRewind, ""},
+	{notSent, "http3: conn unusable: ", ""},
+	{refused, "stream error: stream ID ", "; REFUSED_STREAM"},
+	{refused, "stream error: stream ID ", "; REFUSED_STREAM; received from peer"},
+	{refused, "H3_REQUEST_REJECTED", ""},
+	{noPool, "http: HTTP/2 implementation does not support NewClientConn", ""},
+	{malformed, "unsupported protocol scheme ", ""},
+	{malformed, "http3: unsupported protocol scheme: ", ""},
+	{malformed, "net/http: invalid ", ""}, // header, trailer, method
+	{malformed, "http3: invalid ", ""},
+	{malformed, "net/http: request canceled", ""}, // by the caller, through its Cancel
+	{malformed, "http: no Host in request URL", ""},
+	{malformed, "http3: no Host in request URL", ""},
+	{malformed, "http: nil Request.", ""},
+	{malformed, "http3: nil Request.", ""},
+	{malformed, "http: ContentLength=", ""},
+	{malformed, "http: Request.ContentLength=", ""},
+	{malformed, "http: server gave HTTP response to HTTPS client", ""},
+	{malformed, "http2: request body larger than specified content length", ""},
+	{malformed, "http2: request header list larger than peer's advertised limit", ""},
+}
+
+// noRewind is the text of net/http's error if HTTP/2 had no usable connection for a
+// request that has a body and no GetBody.
+const noRewind = "net/http: cannot rewind body after connection loss"
+
+// meaningOf returns the meaning of err or of the first error within it that has one.
+func meaningOf(err error) meaning {
+	for ; err != nil; err = errors.Unwrap(err) {
+		text := err.Error()
+		for _, m := range messages {
+			if strings.HasPrefix(text, m.prefix) && strings.HasSuffix(text, m.suffix) {
+				return m.meaning
+			}
+		}
+	}
+	return notKnown
+}
+
+// legible removes from err what net/http and quic-go say about a missing GetBody,
+// because the Transport itself removed it.
+func legible(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	if text == noRewind {
+		return &clearerError{"http2: connection became unusable before the request was written", err}
+	}
+	if _, rest, ok := strings.Cut(text, ": Transport: cannot retry err ["); ok { // after http2 or http3
+		if reason, _, ok := strings.Cut(rest, "] after Request.Body was written"); ok {
+			return &clearerError{reason, err}
+		}
+	}
+	return err
+}
+
+type clearerError struct {
+	text string
+	err  error
+}
+
+func (e *clearerError) Error() string { return e.text }
+func (e *clearerError) Unwrap() error { return e.err }
