@@ -48,7 +48,6 @@ func (c *call) readAhead(ctx, limited context.Context) error {
 	switch err {
 	case nil:
 		c.response.Body = body
-		c.resumable()
 	case io.EOF:
 		c.haveRead(body)
 	default:

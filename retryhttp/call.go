@@ -32,9 +32,8 @@ type call struct {
 	context.Context
 	settings
 	request *http.Request
-	whole   bool         // the body is read within the attempt: see Read
-	rest    *resumedBody // the body that the response continues, if any
-	hedged  bool         // the response needs the context of its copy: see send
+	whole   bool // the body is read within the attempt: see Read
+	hedged  bool // the response needs the context of its copy: see send
 
 	body      io.ReadCloser                 // of the first attempt; nil: none
 	getBody   func() (io.ReadCloser, error) // for later attempts; nil if there is no body or it can be sent only once
@@ -108,14 +107,10 @@ func (c *call) attempt(ctx context.Context) error {
 		return err
 	}
 	switch {
-	case c.rest != nil:
-		return c.continueBody(ctx, limited)
 	case c.whole && c.response.StatusCode != http.StatusSwitchingProtocols:
 		return c.readWhole(ctx, limited)
 	case !c.whole && c.readsAhead():
 		return c.readAhead(ctx, limited)
-	case !c.whole:
-		c.resumable()
 	}
 	return nil
 }

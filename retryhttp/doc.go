@@ -39,7 +39,6 @@
 // Once the headers of a response have been returned, nothing is retried. With
 // Transport.MaxRead, the body belongs to the attempt, so that a response that breaks off is
 // retried, too, if the request may be repeated. [Read] does that for one request.
-// Transport.Resume continues the body of a GET that breaks off.
 // Do not read bodies in the operation of a [retry.Do] around a client: it would repeat a
 // POST that was executed.
 //

@@ -77,7 +77,7 @@ func (c *call) send(limited context.Context, cancel context.CancelFunc) (wire.Fa
 // mayHedge reports whether copies of the request may be sent. A connection that switches
 // protocols must not be opened twice, and a recorded body has one reader.
 func (c *call) mayHedge() bool {
-	return c.transport.Hedge != nil && c.mayRepeat && c.recording == nil && c.resendable() && c.rest == nil && c.request.Header.Get("Upgrade") == ""
+	return c.transport.Hedge != nil && c.mayRepeat && c.recording == nil && c.resendable() && c.request.Header.Get("Upgrade") == ""
 }
 
 // another returns a call for a copy. It uses only what does not change during an attempt. A

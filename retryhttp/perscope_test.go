@@ -1,6 +1,7 @@
 package retryhttp_test
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"sync"
@@ -155,3 +156,8 @@ func TestPerScopeAndPolicy(t *testing.T) {
 	assert.ErrorIs(t, err, errRefused)
 	assert.Equal(t, countingLimiter{2, 2}, *policys)
 }
+
+type countingLimiter struct{ waits, observed int }
+
+func (l *countingLimiter) Wait(context.Context) error { l.waits++; return nil }
+func (l *countingLimiter) Observe(retry.Attempt)      { l.observed++ }

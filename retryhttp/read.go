@@ -17,8 +17,7 @@ type readKey struct{}
 // attempt: if it breaks off, the attempt has failed, and is retried if the request may
 // be executed twice, under the same Policy, Budget and hooks. Otherwise the error
 // matches [retry.ErrUnrepeatable]: the server has executed the request. The attempt's
-// time limit includes the reading. Read closes a connection that has switched protocols,
-// and ignores Transport.Resume.
+// time limit includes the reading. Read closes a connection that has switched protocols.
 //
 // If the content is longer than 64 MiB, or than Transport.MaxRead if that is more, Read
 // returns a permanent error. If the Transport of client is of another type, there is no limit.

@@ -79,18 +79,6 @@ func canceled(t *testing.T) context.Context {
 	return ctx
 }
 
-// TestReadBeginsAnew: Read does not resume, so it succeeds although the resource has
-// changed, and each attempt has its time limit.
-func TestReadBeginsAnew(t *testing.T) {
-	changed := piece{200, http.Header{"Etag": {`"2"`}}, "complete", strings.NewReader("")}
-	requests := 0
-	client := &http.Client{Transport: &retryhttp.Transport{Base: pieces(&requests, first("abc"), changed), Policy: quick(), Resume: true}}
-	_, data, err := retryhttp.Read(client, request(t, "GET", ""))
-	require.NoError(t, err)
-	assert.Equal(t, "complete", string(data))
-	assert.Equal(t, 2, requests)
-}
-
 // TestReadSwitchedProtocols: Read does not wait for a connection that is no HTTP any more.
 func TestReadSwitchedProtocols(t *testing.T) {
 	open, _ := io.Pipe()
@@ -111,8 +99,15 @@ func TestReadBrokenOff(t *testing.T) {
 	requests, p := 0, quick()
 	var failed error
 	p.OnRetry = func(_ context.Context, a retry.Attempt, _ time.Duration) { failed = a.Err }
-	complete := piece{200, http.Header{}, "complete", strings.NewReader("")}
-	client := &http.Client{Transport: &retryhttp.Transport{Base: pieces(&requests, first("abc"), complete), Policy: p}}
+	base := roundTripper(func(req *http.Request) (*http.Response, error) {
+		requests++
+		body := io.MultiReader(strings.NewReader("abc"), failingReader{io.ErrUnexpectedEOF})
+		if requests > 1 {
+			body = strings.NewReader("complete")
+		}
+		return &http.Response{StatusCode: http.StatusOK, ContentLength: 8, Body: io.NopCloser(body), Request: req}, nil
+	})
+	client := &http.Client{Transport: &retryhttp.Transport{Base: base, Policy: p}}
 	resp, _, err := retryhttp.Read(client, request(t, "PUT", "content"))
 	require.NoError(t, err)
 	assert.True(t, retryhttp.Ambiguous(resp))

@@ -114,16 +114,6 @@ type Transport struct {
 	// means that no body is kept.
 	MaxBuffer int64
 
-	// Resume continues the body of a GET that breaks off: the rest is requested with
-	// Range and If-Range, under the same Policy, Budget and hooks. Counting restarts only
-	// if the body has returned 64 KiB or a hundredth of it since the last request.
-	// MaxElapsed counts from the first break to the end of the body, and a continuation
-	// refunds nothing to the Budget. The response must have status 200, a strong ETag
-	// and no Content-Encoding (to prevent net/http from asking for gzip, set the header
-	// Accept-Encoding to identity), and the rest must fit it; otherwise Read of
-	// the body returns the error.
-	Resume bool
-
 	// MaxRead makes the body of a response part of the attempt, up to this many bytes: a
 	// response that breaks off after its headers is then retried. RoundTrip returns when the
 	// body has arrived. The bytes are counted as the caller will read them, so net/http has
@@ -146,8 +136,8 @@ type Transport struct {
 
 	// StallTimeout limits the time for which a Read of a response's body waits for the next
 	// byte, so it ends a download that stalls, but not one that is long. The Read returns an
-	// error with a Timeout method that returns true. Within MaxRead, Read and Resume, the
-	// request is retried. A connection that has switched protocols has no such limit. 0 or
+	// error with a Timeout method that returns true. Within MaxRead and Read, the request
+	// is retried. A connection that has switched protocols has no such limit. 0 or
 	// less means no limit.
 	StallTimeout time.Duration
 
