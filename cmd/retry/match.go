@@ -59,7 +59,7 @@ func (m *match) class(o *outcome) retry.Class {
 		transient = retry.ClassTimeout
 	}
 	switch {
-	case o.ended || o.last != "" || o.broken != nil || m.interrupted(o):
+	case o.ended || o.last != "" || o.broken != nil || o.survivors != nil || m.interrupted(o):
 		return retry.ClassPermanent
 	case m.stopOn.has(o) || o.wrote(m.stopOnOutput):
 		return retry.ClassPermanent

@@ -90,5 +90,5 @@ func survivorsText(pids []int) string {
 	if len(pids) == 0 {
 		return ""
 	}
-	return "could not end " + strings.Trim(fmt.Sprint(pids), "[]")
+	return "processes left: could not end " + strings.Trim(fmt.Sprint(pids), "[]")
 }

@@ -69,6 +69,45 @@ func TestTreeAfterSignal(t *testing.T) {
 	}
 }
 
+// TestProcessesLeft: a command that became another user cannot be ended. It is not started a
+// second time beside the first, and the deadline is kept.
+func TestProcessesLeft(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can start a process of another user")
+	}
+	for name, script := range map[string]string{
+		"the command":         "exec setpriv --reuid 65534 --clear-groups sleep 1000",
+		"a child, which ends": "setpriv --reuid 65534 --clear-groups sleep 1000 & sleep .2; exit 7",
+	} {
+		for _, flags := range []string{"--timeout 300ms --deadline 600ms", "--timeout 300ms --deadline 10m --output last", "--deadline 300ms"} {
+			t.Run(name+" "+flags, func(t *testing.T) {
+				t.Parallel()
+				args := append([]string{"--base", "1ms"}, strings.Fields(flags)...)
+				c := newCommand(t, append(args, "sh", "-c", script)...)
+				// Without CAP_KILL, root signals only its own processes, as others do.
+				c.Args = append([]string{"setpriv", "--bounding-set", "-kill"}, append([]string{os.Args[0]}, c.Args[1:]...)...)
+				c.Path, _ = exec.LookPath("setpriv")
+				stderr, err := os.Create(filepath.Join(t.TempDir(), "stderr")) // not a pipe, which the process that is left would hold
+				require.NoError(t, err)
+				defer stderr.Close()
+				c.Stderr = stderr
+				_ = c.Run()
+				data, err := os.ReadFile(stderr.Name())
+				require.NoError(t, err)
+				said := string(data)
+				_, pid, found := strings.Cut(said, "processes left: could not end ")
+				require.True(t, found, said)
+				pid, _, _ = strings.Cut(pid, ";")
+				number, err := strconv.Atoi(pid)
+				require.NoError(t, err)
+				require.NoError(t, syscall.Kill(number, syscall.SIGKILL))
+				assert.Contains(t, said, "attempt 1 of 3")
+				assert.NotContains(t, said, "attempt 2")
+			})
+		}
+	}
+}
+
 // TestBetweenAttempts: no process of an earlier attempt is left when an attempt
 // begins.
 func TestBetweenAttempts(t *testing.T) {

@@ -165,19 +165,20 @@ func (p *process) signalLeader(sig syscall.Signal) {
 }
 
 // end sends a signal to the whole tree, and continues stopped processes so that they
-// receive it.
-func (p *process) end(sig syscall.Signal) {
-	p.signalTree(sig)
+// receive it. It reports whether any process has received it: those of other users do not.
+func (p *process) end(sig syscall.Signal) (reached bool) {
+	reached = p.signalTree(sig)
 	if sig != syscall.SIGKILL {
 		p.signalTree(syscall.SIGCONT)
 	}
+	return reached
 }
 
-func (p *process) kill() { p.end(syscall.SIGKILL) }
+func (p *process) kill() (reached bool) { return p.end(syscall.SIGKILL) }
 
 // signalGroup cannot reach another group: a group's ID is not reused while the group has a
-// member or its leader has not been reaped.
-func (p *process) signalGroup(sig syscall.Signal) { _ = syscall.Kill(-p.pid, sig) }
+// member or its leader has not been reaped. It reports whether a member has received the signal.
+func (p *process) signalGroup(sig syscall.Signal) bool { return syscall.Kill(-p.pid, sig) == nil }
 
 func (p *process) groupGone() bool { return syscall.Kill(-p.pid, 0) == syscall.ESRCH }
 

@@ -136,13 +136,9 @@ func (p *process) result() (exit int, sig syscall.Signal) {
 
 // end ends the whole job at once: Windows has no signal that asks a process to end.
 // After Ctrl-C, which reaches the command directly, the command may exit on its own.
-func (p *process) end(sig syscall.Signal) {
-	if sig != syscall.SIGINT {
-		p.kill()
-	}
-}
+func (p *process) end(sig syscall.Signal) (reached bool) { return sig == syscall.SIGINT || p.kill() }
 
-func (p *process) kill() { _ = windows.TerminateJobObject(p.job, exitTimeout) }
+func (p *process) kill() (reached bool) { return windows.TerminateJobObject(p.job, exitTimeout) == nil }
 
 // accounting is JOBOBJECT_BASIC_ACCOUNTING_INFORMATION.
 type accounting struct {

@@ -226,6 +226,10 @@ func (r *report) finished(s *session, err error, status int) {
 	switch {
 	case err != nil && o == nil:
 		r.say("%s%s", text, because)
+	case why == reasonPermanent && !r.verbose: // "not retried after 2s" would read as a wait
+		r.say("%s: %v; %s", r.attemptName(o.number), o, text)
+	case why == reasonPermanent:
+		r.say("%s: %v; %s; it took %v", r.attemptName(o.number), o, text, elapsed)
 	case err != nil:
 		r.say("%s: %v; %s after %v%s", r.attemptName(o.number), o, text, elapsed, because)
 	case r.verbose:
@@ -254,7 +258,7 @@ type reason string
 
 const (
 	reasonSuccess   reason = "success"
-	reasonPermanent reason = "permanent" // the failure is one that is not retried
+	reasonPermanent reason = "permanent" // the failure is one that is not retried, or processes are left
 	reasonAttempts  reason = "attempts"
 	reasonDeadline  reason = "deadline"
 	reasonElapsed   reason = "elapsed" // of the policy

@@ -82,7 +82,7 @@ func TestReason(t *testing.T) {
 	}{
 		{"success", "-v", "true", "success", ": success after "},
 		{"attempts", "-t,2,--base,1ms", "exit 7", "attempts", "attempt 2 of 2: exit 7; gave up after "},
-		{"not retried", "--stop-on,7", "exit 7", "permanent", "exit 7; not retried after "},
+		{"not retried", "--stop-on,7", "exit 7", "permanent", "exit 7; not retried\n"},
 		{"deadline in a run", "--deadline,LIMIT", "exec sleep 1000", "deadline", "ended by the deadline of LIMIT; gave up after "},
 		{"deadline before a wait", "--deadline,1h,--base,2h,--rule,constant", "exit 7", "deadline", "s: a wait of 2h0m0s would end after the deadline of 1h0m0s\n"},
 		{"deadline before the first run", "--deadline,LIMIT,--initial-delay,1h", "true", "deadline", "retry: gave up: the deadline of LIMIT is over\n"},

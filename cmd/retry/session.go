@@ -317,6 +317,9 @@ func (s *session) hook(ctx context.Context, flag, line string, env ...string) er
 		s.processes.spareAll()
 	default:
 		s.report.say("%s: %v", flag, o)
+		if o.survivors != nil {
+			s.processes.spareAll() // they are not the next attempt's
+		}
 	}
 	if s.ended != 0 {
 		s.alone = true

@@ -24,8 +24,10 @@ const (
 	// suffice, because only the end of a child raises it.
 	sweep = 10 * time.Millisecond
 	// lastWait is how long killed processes may take to disappear. A slower process is
-	// stuck in the kernel.
-	lastWait = 5 * time.Second
+	// stuck in the kernel, or belongs to another user. After the deadline, they may take
+	// lastMoment.
+	lastWait   = 5 * time.Second
+	lastMoment = time.Second
 )
 
 // A supervisor waits until one command has ended and, unless the command succeeds, until
@@ -134,7 +136,11 @@ func (v *supervisor) handleEvent(ctx context.Context) {
 }
 
 func (v *supervisor) end(sig syscall.Signal) {
-	v.p.end(sig)
+	reached := v.p.end(sig)
+	if v.phase == running && !reached { // none of them will end because of it
+		v.kill()
+		return
+	}
 	if v.phase == running {
 		v.phase, v.until = ending, time.After(v.grace)
 		v.sweeps.Reset(sweep)
@@ -144,9 +150,18 @@ func (v *supervisor) end(sig syscall.Signal) {
 func (v *supervisor) kill() {
 	v.p.kill()
 	if v.phase != killing {
-		v.phase, v.until = killing, time.After(lastWait)
+		v.phase, v.until = killing, time.After(v.patience())
 		v.sweeps.Reset(sweep)
 	}
+}
+
+// patience is the time for killed processes to disappear.
+func (v *supervisor) patience() time.Duration {
+	deadline, ok := v.ctx.Deadline()
+	if !ok {
+		return lastWait
+	}
+	return min(lastWait, max(lastMoment, time.Until(deadline)))
 }
 
 func (v *supervisor) onSignal(sig syscall.Signal) {

@@ -139,11 +139,10 @@ func readMember(pid int) (member, bool) {
 		zombie: state == 'Z' || state == 'X'}, err == nil
 }
 
-func (p *process) signalTree(sig syscall.Signal) {
+func (p *process) signalTree(sig syscall.Signal) (reached bool) {
 	members, ok := p.ps.tree.members()
 	if !ok {
-		p.signalGroup(sig)
-		return
+		return p.signalGroup(sig)
 	}
 	group := false
 	for _, m := range members {
@@ -151,28 +150,29 @@ func (p *process) signalTree(sig syscall.Signal) {
 			group = true
 			continue
 		}
-		signalMember(m, sig)
+		if signalMember(m, sig) {
+			reached = true
+		}
 	}
 	if group { // to all at once, so that none escapes by forking
-		p.signalGroup(sig)
+		reached = p.signalGroup(sig) || reached
 	}
+	return reached
 }
 
 // signalMember uses a process file descriptor, so that the signal cannot reach a later
-// process with the same ID.
-func signalMember(m member, sig syscall.Signal) {
+// process with the same ID. It reports whether the process has received the signal.
+func signalMember(m member, sig syscall.Signal) bool {
 	fd, err := unix.PidfdOpen(m.pid, 0)
 	if err == unix.ENOSYS { // before Linux 5.3
-		_ = syscall.Kill(m.pid, sig)
-		return
+		return syscall.Kill(m.pid, sig) == nil
 	}
 	if err != nil {
-		return
+		return false
 	}
 	defer unix.Close(fd)
-	if now, ok := readMember(m.pid); ok && now.start == m.start {
-		_ = unix.PidfdSendSignal(fd, sig, nil, 0)
-	}
+	now, ok := readMember(m.pid)
+	return ok && now.start == m.start && unix.PidfdSendSignal(fd, sig, nil, 0) == nil
 }
 
 func (p *process) gone() bool {

@@ -14,7 +14,7 @@ func (*tree) leave() {}
 
 func (*tree) follow(*syscall.SysProcAttr) {}
 
-func (p *process) signalTree(sig syscall.Signal) { p.signalGroup(sig) }
+func (p *process) signalTree(sig syscall.Signal) (reached bool) { return p.signalGroup(sig) }
 
 func (p *process) gone() bool {
 	p.ps.reap()
