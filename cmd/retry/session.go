@@ -29,6 +29,7 @@ type session struct {
 	streak  int      // successes in a row
 	output  *streams // output of that attempt
 	written *written
+	mixed   bool           // the attempt has failed, and its output is where that of the next will be
 	last    *outcome       // outcome of the latest finished attempt, or nil
 	ended   syscall.Signal // the signal that ends retry; 0: none
 	alone   bool           // the signal came after the command had ended
@@ -157,7 +158,19 @@ func (s *session) perform(ctx context.Context, o *outcome) {
 	c := command{args: s.args, env: s.environment(), stdin: stdin, stdout: s.output.stdout, stderr: s.output.stderr}
 	s.supervise(ctx, c, func() { feed.started(stdin); s.output.started() }, s.judge, o)
 	s.collect(o)
-	o.last = strings.Join(notEmpty(s.input.unrepeatable(), s.output.unrepeatable()), "; ")
+	o.last = strings.Join(notEmpty(s.input.unrepeatable(), s.output.unrepeatable(), s.doubled(o)), "; ")
+}
+
+// doubled returns why the output of the next attempt must not follow that of a failed one, or
+// "". A command that reads it, such as psql or tar, would act on a part, and then on the whole.
+// The output of a run whose condition is not met is whole.
+func (s *session) doubled(o *outcome) string {
+	_, chosen := s.given["output"]
+	s.mixed = !o.succeeded() && s.outputMode == "pass" && !chosen && s.written.more()
+	if s.mixed && o.unmet == "" && o.number < s.policy.Attempts() && readByCommand() {
+		return "another command has its output; see --output success"
+	}
+	return ""
 }
 
 // collect completes the output of an attempt.
@@ -192,10 +205,9 @@ func (s *session) count(o *outcome, met bool) {
 
 // discard ends the output of an attempt that has failed.
 func (s *session) discard() {
-	_, chosen := s.given["output"]
 	switch {
 	case s.output == nil:
-	case s.outputMode == "pass" && !chosen && s.written.more():
+	case s.mixed:
 		s.report.warn("the output of the failed run stays in front of that of the next; --output success writes only that of a successful run")
 	case s.outputMode == "success":
 		s.output.stdoutTo = os.Stderr

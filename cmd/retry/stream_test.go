@@ -133,6 +133,60 @@ func runPipeline(t *testing.T, line string) result {
 	return finish(t, c)
 }
 
+// TestPipedOutput: a command that reads the output does not get a part of it before the whole,
+// unless --output asks for that.
+func TestPipedOutput(t *testing.T) {
+	for _, tool := range []string{"tar", "jq", "sqlite3", "tee"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip("no " + tool)
+		}
+	}
+	for name, tt := range map[string]struct {
+		part, whole string // what the failing and the succeeding run do
+		consumer    string
+		want        string // with --output success
+	}{
+		"tar":     {"tar c file | head -c 600", "tar c file", "tar tf - && echo complete", "file\ncomplete\n"},
+		"jq":      {`echo '{"a": 1}'; echo '{"a":'`, `echo '{"a": 1}'`, "jq -c .a", "1\n"},
+		"sqlite3": {"echo 'create table t(n); insert into t values(1);'", "echo 'create table t(n); insert into t values(1); select n from t;'", "sqlite3 -bail :memory:", "1\n"},
+		"tee":     {"echo part", "echo whole", "tee log", "whole\n"},
+	} {
+		for _, flags := range []string{"", "--output success", "--output pass"} {
+			t.Run(name+" "+flags, func(t *testing.T) {
+				dir := t.TempDir()
+				require.NoError(t, os.WriteFile(filepath.Join(dir, "file"), []byte(strings.Repeat("x", 9000)), 0o600))
+				script := fmt.Sprintf("echo >>runs; if [ $(wc -l <runs) = 2 ]; then %s; else %s; exit 1; fi", tt.whole, tt.part)
+				require.NoError(t, os.WriteFile(filepath.Join(dir, "produce"), []byte(script), 0o600))
+				c := newCommand(t)
+				c.Dir = dir
+				c.Path, c.Args = "/bin/sh", []string{"sh", "-c", fmt.Sprintf("%s --base 1ms %s sh ./produce | { %s; }", os.Args[0], flags, tt.consumer)}
+				r := finish(t, c)
+				runs, err := os.ReadFile(filepath.Join(dir, "runs"))
+				require.NoError(t, err)
+				switch flags {
+				case "":
+					assert.Contains(t, r.stderr, "another command has its output; see --output success; not retried")
+					assert.Len(t, runs, 1)
+				case "--output success":
+					assert.Equal(t, tt.want, r.stdout)
+					fallthrough
+				default:
+					assert.Len(t, runs, 2)
+				}
+			})
+		}
+	}
+	// What people read, and what conditions poll for, goes on.
+	for name, line := range map[string]string{
+		"standard error through the same pipe": "%s --base 1ms sh -c 'echo part; exit 1' 2>&1 | cat",
+		"a condition":                          "%s --base 1ms --until-output done sh -c 'echo waiting' | cat >&2",
+		"read by what retry descends from":     "%s --base 1ms sh -c 'echo part >&2; echo part; exit 1'",
+	} {
+		r := runPipeline(t, line)
+		assert.Contains(t, r.stdout+r.stderr, "attempt 3 of 3", name)
+	}
+}
+
 // peak is a command that prints the peak memory of retry in kB.
 const peak = "awk '/VmHWM/ { print $2 }' /proc/$PPID/status"
 
