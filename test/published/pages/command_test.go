@@ -106,7 +106,7 @@ func newSandbox(t *testing.T) sandbox {
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, string(out))
 	stub := []byte("#!/bin/sh\necho \"$0 $*\" >>" + s.called + "\n")
-	for _, program := range []string{"bin/curl", "bin/docker", "bin/aws", "bin/psql", "fetch"} {
+	for _, program := range []string{"bin/curl", "bin/docker", "bin/aws", "bin/psql", "bin/apt-get", "bin/terraform", "fetch"} {
 		dir := s.dir
 		if name, ok := strings.CutPrefix(program, "bin/"); ok {
 			dir, program = s.bin, name
