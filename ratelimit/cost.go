@@ -1,19 +1,67 @@
 package ratelimit
 
-import "context"
+import (
+	"context"
+	"slices"
+	"sync"
+)
 
 type costKey struct{}
 
+// A cost is what a call costs, and the Limiters that have counted it.
+type cost struct {
+	mu       sync.Mutex
+	units    float64
+	limiters []*Limiter
+}
+
 // WithCost sets how many units a call with this context costs, such as its tokens, as far as
-// the caller knows or estimates them. Limits whose Name contains "token" count them; other
-// limits count 1 for each call. A call without a cost, or with one below 0, costs 1.
+// the caller knows or estimates them. Limits whose Name contains "token", and the Limiter's own
+// Limit, count them; other limits count 1 for each call. A call without a cost, or with one
+// below 0, costs 1.
 func WithCost(ctx context.Context, units float64) context.Context {
-	return context.WithValue(ctx, costKey{}, units)
+	if !(units >= 0) {
+		units = 1
+	}
+	return context.WithValue(ctx, costKey{}, &cost{units: min(units, 1e15)})
+}
+
+// Correct says what the call with a context of [WithCost] really cost, once that is known. The
+// Limiters' own Limit, alone or shared, counts the difference. Limits that the server tells need
+// no correction. Without WithCost, or with a number below 0, Correct does nothing.
+func Correct(ctx context.Context, units float64) {
+	c, ok := ctx.Value(costKey{}).(*cost)
+	if !ok || !(units >= 0) {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, l := range c.limiters {
+		l.giveBack(c.units - units)
+	}
+	c.units = units
 }
 
 func costOf(ctx context.Context) float64 {
-	if n, ok := ctx.Value(costKey{}).(float64); ok && n >= 0 {
-		return min(n, 1e15)
+	c, ok := ctx.Value(costKey{}).(*cost)
+	if !ok {
+		return 1
 	}
-	return 1
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.units
+}
+
+// charge returns the cost of a call that l counts.
+func charge(ctx context.Context, l *Limiter) float64 {
+	c, ok := ctx.Value(costKey{}).(*cost)
+	if !ok {
+		return 1
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l.Limit.Rate > 0 && !slices.Contains(c.limiters, l) {
+		c.limiters = append(c.limiters, l)
+	}
+	return c.units
 }

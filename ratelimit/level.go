@@ -255,6 +255,12 @@ func (d *level) turn(at time.Time, sent float64) {
 	d.since, d.mine0, d.base, d.starts = at, sent, d.limit, 0
 }
 
+// plenty reports whether more than a quarter is left, as far as the server has said lately.
+func (d *level) plenty(now time.Time, l *Limiter, units float64) bool {
+	out := max(0, d.sent(l.calls, l.units)-d.sentAt)
+	return d.leftAt(now)-out-d.cost(units) >= d.limit*low && now.Before(d.at.Add(max(d.window, time.Second)))
+}
+
 // short reports whether calls have to wait in this window, or had to in the one before.
 func (d *level) short(now time.Time) bool {
 	return d.known && !d.ignore.After(now) && (d.tight || d.was) && d.verified

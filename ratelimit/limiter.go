@@ -13,9 +13,20 @@ import (
 
 // A Limiter is a [retry.Limiter] that keeps calls under the limits of a server. The zero value
 // listens to responses. Share a Limiter, by pointer, among the calls that share a limit, such
-// as those with one key. It is safe for concurrent use, starts no goroutine, and must not be
-// copied or changed once in use.
+// as those with one key. It is safe for concurrent use, starts a goroutine only to ask a Store,
+// and must not be copied or changed once in use.
 type Limiter struct {
+	// Limit is a limit that you know, for servers whose headers do not tell. Where they do, and
+	// while more than a quarter is left, the headers overrule it. The zero Limit means none.
+	Limit Limit
+
+	// Store shares Limit with the other processes that use the same Key. nil means that this
+	// Limiter has the Limit alone.
+	Store Store
+
+	// Key names the Limit in the Store, such as by the API and the account.
+	Key string
+
 	// MaxWait is the longest time that a call waits before an attempt. If its turn would come
 	// later than that, or later than its deadline allows, the attempt begins at once, as
 	// without a Limiter. 0 or less means a minute.
@@ -29,16 +40,17 @@ type Limiter struct {
 	// the Policy.
 	Clock retry.Clock
 
-	mu     sync.Mutex
-	line   line
-	calls  float64 // begun, without those that the server refused
-	units  float64 // what they cost
-	levels []*level
-	hints  closing
-	ramp   ramp          // of a Limiter that knows nothing yet
-	heard  bool          // Hear has been called
-	rtt    time.Duration // of a request, on average
-	least  time.Duration // the shortest of recent requests
+	mu      sync.Mutex
+	line    line
+	calls   float64 // begun, without those that the server refused
+	units   float64 // what they cost
+	levels  []*level
+	hints   closing
+	ramp    ramp // of a Limiter that knows nothing yet
+	heard   bool // Hear has been called
+	reserve reserve
+	rtt     time.Duration // of a request, on average
+	least   time.Duration // the shortest of recent requests
 }
 
 // A Begun is a request that has begun. See [Limiter.Begin].
@@ -120,6 +132,9 @@ func (l *Limiter) note(now time.Time, b Begun, r Response) {
 	}
 	if r.OK || r.Refused || len(r.States) > 0 {
 		l.ramp.over = l.ramp.over || len(r.States) == 0 || l.alone()
+	}
+	if r.Refused && r.Hint > 0 {
+		l.block(now, r.Hint)
 	}
 	if !explained {
 		l.hints.note(now, b, r, l.maxWait())
@@ -225,7 +240,7 @@ func (l *line) Pop() any {
 // Wait waits until an attempt may begin. The call whose deadline comes first is the first. Wait
 // returns an error only if ctx ends or the Clock fails while it waits.
 func (l *Limiter) Wait(ctx context.Context) error {
-	c := &caller{cost: costOf(ctx), index: -1}
+	c := &caller{cost: charge(ctx, l), index: -1}
 	defer func() {
 		if c.index >= 0 { // the Clock panicked; the calls behind must not wait for this one
 			l.mu.Lock()
@@ -239,7 +254,10 @@ func (l *Limiter) Wait(ctx context.Context) error {
 		wait, err := l.turn(ctx, c, wake, ended)
 		if wait <= 0 {
 			wake()
-			return err
+			if err != nil {
+				return err
+			}
+			return l.keep(ctx, c.cost, c.due)
 		}
 		ended = l.clock().Sleep(woken, wait)
 		if woken.Err() != nil {
@@ -264,11 +282,13 @@ func (l *Limiter) turn(ctx context.Context, c *caller, wake context.CancelFunc, 
 		return 0, errLate
 	}
 	if c.index < 0 {
+		l.bound(ctx, now, c)
 		if len(l.line) >= l.maxLine() || len(l.line) == 0 && !l.gate(now, c.cost).After(now) {
 			l.start(now, c.cost)
 			return 0, nil
 		}
-		l.enter(ctx, now, c)
+		c.order = c.due
+		heap.Push(&l.line, c)
 	}
 	c.wake = wake
 	if c.late.After(c.due) && !c.due.After(now) && l.short(now) {
@@ -318,7 +338,8 @@ func (l *Limiter) short(now time.Time) bool {
 	return false
 }
 
-func (l *Limiter) enter(ctx context.Context, now time.Time, c *caller) {
+// bound sets until when a call may wait.
+func (l *Limiter) bound(ctx context.Context, now time.Time, c *caller) {
 	c.due = now.Add(l.maxWait())
 	c.last, c.late = c.due, c.due
 	if deadline, ok := ctx.Deadline(); ok {
@@ -326,8 +347,6 @@ func (l *Limiter) enter(ctx context.Context, now time.Time, c *caller) {
 		c.last = earlier(c.due, now.Add(deadline.Sub(now)*3/4))
 		c.late = deadline.Add(-l.least)
 	}
-	c.order = c.due
-	heap.Push(&l.line, c)
 }
 
 func (l *Limiter) leave(c *caller) {
