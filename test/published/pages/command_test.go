@@ -35,6 +35,7 @@ var elsewhere = map[string][2]string{
 // The map instead contains replacements for commands that are slow or cannot be run as
 // written. A key is a folder and a command.
 var instead = map[string]string{
+	". go run ./examples/limits":      "go run ./examples/limits -for 2s",
 	"test/benchmarks go run .":        "go run . -count 1 -benchtime 1us -calls 100",
 	"test/benchmarks go run . -short": "go run . -short -count 1 -benchtime 1us -calls 100",
 	"test/benchmarks go test -v -timeout 1h ./overload -run TestBudgets -update":                                     "go test ./overload -run TestBudgets",
