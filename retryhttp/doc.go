@@ -62,7 +62,7 @@
 // attempt: at most 8 times per call, or per attempt if the host responds to other requests
 // in the meantime. [Info] counts it. net/http resends requests without such proof. To
 // prevent that, a Transport removes GetBody, and sends some requests without a body over
-// connections of its own. docs/http.md in the repository describes how an attempt ends.
+// connections of its own. docs/not-twice.md in the repository describes how an attempt ends.
 //
 // # Layers above and below
 //
@@ -77,7 +77,7 @@
 // whose operation calls [CheckStatus], the outer layer does not retry after the inner
 // one gave up, so 3 attempts around 3 attempts do not become 9. The attempts of clients
 // that announce their own retries are sent once each: see Transport.OnOuterRetry. For other
-// clients, docs/http.md lists how to turn the retries off.
+// clients, docs/http.md says which of the two layers should retry.
 //
 // # What is left out
 //

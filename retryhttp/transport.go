@@ -172,7 +172,7 @@ type Transport struct {
 	// OnOuterRetry is called once for each kind of client above the Transport that is
 	// found to retry by itself: "AWS SDK", "Stainless SDK" (OpenAI, Anthropic and others)
 	// or "Google Cloud Storage". The Transport makes one attempt for each of the client's,
-	// so that attempts do not multiply. Switch off one of the two: docs/http.md says how.
+	// so that attempts do not multiply. docs/http.md says which of the two should retry.
 	OnOuterRetry func(client string, req *http.Request)
 
 	checked sync.Once

@@ -12,6 +12,8 @@ import (
 
 // This file contains the short pieces of code of docs/http.md.
 
+var _ = retrying
+
 var _ = []func() *http.Client{ofDownloads, ofAPI, tracedBelow, belowRetries}
 
 func ofDownloads() *http.Client {
@@ -40,4 +42,10 @@ func belowRetries() *http.Client {
 		MaxRead: 1 << 20,
 	}}
 	return client
+}
+
+func retrying() (*http.Response, error) {
+	client := retryhttp.NewClient(retry.Policy{MaxAttempts: 4})
+	resp, err := client.Get("https://example.com/")
+	return resp, err
 }
