@@ -174,6 +174,11 @@ func lostConnection(err error) bool {
 	case errfacts.Connection, errfacts.Closed, errfacts.Truncated:
 		return true
 	}
+	for e := range errfacts.All(err) {
+		if _, ok := e.(interface{ SafeToRetry() bool }); ok && e.Error() == "conn closed" { // of pgx, which noticed the loss before
+			return true
+		}
+	}
 	return errfacts.Is(err, driver.ErrBadConn) || errfacts.HasText(err, "invalid connection") // of go-sql-driver/mysql
 }
 

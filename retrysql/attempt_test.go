@@ -217,6 +217,7 @@ func TestForget(t *testing.T) {
 		{"read-only COMMIT", script{commit: errReadOnly}, true, "begin commit begin commit"},
 		{"shutdown", script{fn: shutdown}, true, "begin rollback begin commit"},
 		{"lost begin", script{begin: lost}, true, "begin begin commit"},
+		{"lost before begin", script{begin: safe{}}, true, "begin begin commit"},
 		{"lost statement", script{fn: lost, rollback: safe{}}, true, "begin rollback begin commit"},
 		{"lost request to another service", script{fn: lost}, false, "begin rollback begin commit"},
 		{"conflict at begin", script{begin: errSerialization}, false, "begin begin commit"},
