@@ -33,9 +33,10 @@ type StatusError struct {
 // for an operation of [retry.Do] to return. It is a [*StatusError], or wraps one if the
 // response overrides its status for [retry.DefaultClassifier], for example with an
 // X-Should-Retry or Stripe-Should-Retry header, or with a 403 that means throttling.
-// The error for a [Transport]'s response is permanent, because the Transport has
+// The error for a [Transport]'s response ends a Do around it, because the Transport has
 // already retried; its text says why the Transport gave up, and it matches that reason,
-// such as [retry.ErrBudget]. CheckStatus does not touch the Body.
+// such as [retry.ErrBudget]. If the Transport gave up, [retry.Verdict.GaveUp] is true, so
+// that a queue can begin the job again. CheckStatus does not touch the Body.
 func CheckStatus(resp *http.Response) error {
 	if resp.StatusCode < 400 {
 		return nil
@@ -45,9 +46,21 @@ func CheckStatus(resp *http.Response) error {
 	if x == nil {
 		return e.verdict()
 	}
+	if x.gaveUp == nil {
+		return retry.Permanent(e.verdict())
+	}
 	e.gaveUp = x.gaveUp
-	return retry.Permanent(e.verdict())
+	loop := *x.gaveUp
+	loop.Err = e.verdict()
+	return &gaveUpError{&loop}
 }
+
+// gaveUpError is the error of CheckStatus for the response of a Transport that gave up. It
+// ends a Do, as the error of an inner Do does, but not a job that a queue can begin again.
+type gaveUpError struct{ loop *retry.Error }
+
+func (e *gaveUpError) Error() string { return e.loop.Err.Error() }
+func (e *gaveUpError) Unwrap() error { return e.loop }
 
 func newStatusError(resp *http.Response, now time.Time) *StatusError {
 	return &StatusError{Response: resp, after: RetryAfter(resp, now)}
