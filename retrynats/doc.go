@@ -72,6 +72,7 @@
 // After an error marked with [retry.Progress], the next delay is that after a first
 // failure, but JetStream continues to count deliveries.
 //
-// If an inner call of Do gave up, its error is permanent, as in nested calls of Do. To have
-// the message redelivered, return retry.Transient(err).
+// If a loop inside the function gave up (see [retry.Verdict.GaveUp]), such as a Do or a
+// Transport of retryhttp, its last failure decides: after a transient one, the message is
+// redelivered.
 package retrynats

@@ -9,20 +9,16 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// A judgment says of settings of the server, by their names in its API, either why every
-// value is harmless or which values are a fault.
+// A judgment says which values of settings of the server, by their names in its API, are a
+// fault.
 type judgment[C any] struct {
 	settings []string
-	harmless string
 	fault    func(w Worker, c C) string // empty: no fault
 }
 
 func judge[C any](judgments []judgment[C], w Worker, c C) []string {
 	var faults []string
 	for _, j := range judgments {
-		if j.fault == nil {
-			continue
-		}
 		if fault := j.fault(w, c); fault != "" {
 			faults = append(faults, fault)
 		}
@@ -38,7 +34,8 @@ func faultIf(bad bool, format string, args ...any) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// consumerSettings judges all settings of the worker's consumer.
+// consumerSettings judges the settings of the worker's consumer that can lose or hold up
+// messages.
 var consumerSettings = []judgment[jetstream.ConsumerConfig]{
 	{settings: []string{"ack_policy"}, fault: func(_ Worker, c jetstream.ConsumerConfig) string {
 		return faultIf(c.AckPolicy != jetstream.AckExplicitPolicy, "AckPolicy is %v: it has to be explicit", c.AckPolicy)
@@ -77,21 +74,13 @@ var consumerSettings = []judgment[jetstream.ConsumerConfig]{
 		return faultIf(held > 0 && float64(held) < waiting && !inOrder,
 			"MaxAckPending (%d) is too small: if %d messages a second fail, %s wait for their redelivery, and the server holds up all others; set -1", held, failingRate, tally(waiting))
 	}},
-	{settings: []string{"filter_subject", "filter_subjects"}, harmless: "Handle compares them with the dead letters' subject"},
-	{settings: []string{"deliver_policy", "opt_start_seq", "opt_start_time"}, harmless: "what came before is not the worker's"},
-	{settings: []string{"replay_policy", "rate_limit_bps", "pause_until"}, harmless: "messages wait in the stream"},
-	{settings: []string{"max_waiting", "max_batch", "max_expires", "max_bytes"}, harmless: "bounds of requests, not of messages"},
-	{settings: []string{"deliver_subject", "deliver_group", "flow_control", "idle_heartbeat"}, harmless: "what is pushed and not acknowledged is delivered again"},
-	{settings: []string{"priority_groups", "priority_policy", "priority_timeout"}, harmless: "they select the worker that gets a message"},
-	{settings: []string{"num_replicas"}, harmless: "a lost consumer starts again at the first message that the stream keeps"},
-	{settings: []string{"name", "description", "metadata", "sample_freq"}, harmless: "names and monitoring"},
 }
 
 // leastLetterAge is the shortest accepted MaxAge of the dead letters' stream: someone has to
 // read a letter before it is removed.
 const leastLetterAge = 7 * 24 * time.Hour
 
-// letterSettings judges all settings of the stream that stores the dead letters.
+// letterSettings judges the settings of the dead letters' stream that can lose letters.
 var letterSettings = []judgment[jetstream.StreamConfig]{
 	{settings: []string{"retention"}, fault: func(_ Worker, c jetstream.StreamConfig) string {
 		return faultIf(c.Retention == jetstream.InterestPolicy, "its Retention is interest: a letter is removed at once when no consumer is there for it")
@@ -122,17 +111,9 @@ var letterSettings = []judgment[jetstream.StreamConfig]{
 	{settings: []string{"sealed", "mirror", "allow_msg_counter"}, fault: func(_ Worker, c jetstream.StreamConfig) string {
 		return faultIf(c.Sealed || c.Mirror != nil || c.AllowMsgCounter, "it is sealed, a mirror or for counters: it stores no letters")
 	}},
-	{settings: []string{"duplicate_window"}, harmless: "Handle compares it with the consumer's AckWait"},
 	{settings: []string{"subject_transform"}, fault: func(w Worker, c jetstream.StreamConfig) string {
 		return faultIf(c.SubjectTransform != nil, "its SubjectTransform is set: letters would be stored under another subject than %q", w.DeadLetter)
 	}},
-	{settings: []string{"allow_msg_ttl", "subject_delete_marker_ttl", "allow_rollup_hdrs", "allow_msg_schedules"},
-		harmless: "instructions in headers, which letters do not have"},
-	{settings: []string{"deny_delete", "deny_purge", "allow_direct", "mirror_direct", "republish"}, harmless: "reading and deleting by hand, and copies"},
-	{settings: []string{"sources", "allow_atomic", "allow_batched", "first_seq"}, harmless: "about other messages than letters"},
-	{settings: []string{"max_consumers", "consumer_limits"}, harmless: "about the readers of the letters, which stay until they are read"},
-	{settings: []string{"num_replicas", "placement", "compression"}, harmless: "how the server keeps what it keeps"},
-	{settings: []string{"name", "description", "subjects", "metadata", "template_owner"}, harmless: "names"},
 }
 
 // workFaults judges the stream of the messages: they must not be removed while they wait.
