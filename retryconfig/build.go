@@ -2,6 +2,7 @@ package retryconfig
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -27,10 +28,16 @@ func (b *builder) build(text string, n node, start retry.Policy) (retry.Policy, 
 		if err == nil {
 			return p, nil
 		}
-		b.add("%s", strings.TrimPrefix(err.Error(), retry.ErrInvalid.Error()+" retry policy: "))
+		b.add("%s", asKeys.Replace(strings.TrimPrefix(err.Error(), retry.ErrInvalid.Error()+" retry policy: ")))
 	}
 	return retry.Policy{}, invalid(text, b.faults...)
 }
+
+// asKeys replaces the names of a Policy's fields by those of their keys.
+var asKeys = strings.NewReplacer("AttemptTimeout", "timeout", "MaxElapsed", "elapsed", "MaxAttempts", "attempts", "Backoff: ", "")
+
+// first is add for a mistake that the others may follow from.
+func (b *builder) first(text string) { b.faults = slices.Insert(b.faults, 0, text) }
 
 func (b *builder) policy(n node, start retry.Policy) retry.Policy {
 	b.codes, start = splitCodes(start)
@@ -57,9 +64,14 @@ func (b *builder) policy(n node, start retry.Policy) retry.Policy {
 	if n.isPart {
 		known = append(known, nameKeys...)
 	}
+	ruleMissing := n.name == "" && len(keysOf(rule)) == 0
 	for _, s := range b.set(rule, settings) {
-		if !b.own(&p, s) {
-			b.unknownKey(s, known, n.name == "" && len(keysOf(rule)) == 0)
+		if b.own(&p, s) {
+			continue
+		}
+		b.unknownKey(s, known, ruleMissing)
+		if ruleMissing && slices.Contains(nameKeys, s.key) {
+			break // the others may be the rule's
 		}
 	}
 	if isNone(n.name) && p.MaxAttempts != retry.NoRetry && b.faults == nil {
@@ -137,7 +149,11 @@ func (b *builder) rule(n node, others []string) reflect.Value {
 			b.add("%s is no rule for waits; a rule without a wait is no-delay", n.name)
 			return reflect.Value{}
 		}
-		b.add("%s", unknown("name", n.name, names))
+		if others == nil {
+			b.add("%s", unknown("name", n.name, names))
+		} else {
+			b.first(unknown("name", n.name, names))
+		}
 		if i = slices.Index(namesIn(rules), closest(n.name, names)); i < 0 {
 			return reflect.Value{}
 		}
@@ -187,7 +203,10 @@ func (b *builder) unknownKey(s setting, known []string, ruleMissing bool) {
 		}
 	}
 	if slices.Contains(more, s.key) {
-		b.add("%skey %q needs the name of a rule, such as full; valid without one: %s", s.path, s.key, strings.Join(known, ", "))
+		needs := fmt.Sprintf("%skey %q needs the name of a rule, such as full", s.path, s.key)
+		if !slices.ContainsFunc(b.faults, func(fault string) bool { return strings.HasSuffix(fault, "needs the name of a rule, such as full") }) {
+			b.add("%s", needs)
+		}
 		return
 	}
 	if slices.Contains(nameKeys, s.key) {
@@ -244,7 +263,7 @@ func (b *builder) value(s setting) node {
 func part[R any](b *builder, s setting, table []named[R]) (made R) {
 	n := b.value(s)
 	names := namesIn(table)
-	if isNone(n.name) {
+	if isNone(n.name) && slices.Contains(names, none) {
 		n.name = none
 	}
 	i := slices.Index(names, n.name)
@@ -339,9 +358,12 @@ func (b *builder) limit(s setting) time.Duration {
 		return 0
 	}
 	before := len(b.faults)
+	if s.value.name == "0" {
+		s.value.name = "0s"
+	}
 	d := b.duration(s)
 	if d == 0 && before == len(b.faults) {
-		b.add("%s would mean none; say so", s)
+		b.add("%s would mean none; write none", s)
 	}
 	return d
 }
@@ -355,6 +377,8 @@ func (b *builder) duration(s setting) time.Duration {
 	switch {
 	case strings.Trim(text, "+-.0123456789") == "":
 		b.add("%s needs a unit, as in %[2]sms or %[2]ss", s, clip(text, 40))
+	case err != nil && otherUnit(text) != "":
+		b.add("%s is not a duration; write %s", s, otherUnit(text))
 	case err != nil:
 		b.add("%s is not a duration such as 50ms, 20s or 1m30s", s)
 	}

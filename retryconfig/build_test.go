@@ -45,7 +45,7 @@ func TestMistakesInParts(t *testing.T) {
 		"limiter=token":                      `unknown limiter "token"; valid: none, adaptive, adaptive-botocore, porter`,
 		"limiter=porter(clock=1)":            `limiter: unknown key "clock"; valid: none`,
 		"budget=shared budget=any":           `key "budget" is given twice`,
-		"timeout=-1s":                        `AttemptTimeout is negative (-1s)`,
+		"timeout=-1s":                        `timeout is negative (-1s)`,
 	} {
 		_, err := retryconfig.Parse(text)
 		assert.ErrorContains(t, err, want, text)

@@ -125,6 +125,11 @@ func TestDecodersAsTheyAre(t *testing.T) {
 	var p retryconfig.Policy
 	require.NoError(t, p.UnmarshalText([]byte("\ufefffull base=1s")))
 	assert.Equal(t, "full base=1s attempts=3", p.String())
+	require.NoError(t, p.UnmarshalText([]byte(`"full base = 1s"`)), "docker run --env-file keeps the quotes")
+	assert.Equal(t, "full base=1s attempts=3", p.String())
+	require.NoError(t, p.UnmarshalText([]byte("schedule delays=[1s, 2s]")))
+	assert.Equal(t, "schedule delays=1s/2s attempts=3", p.String())
+	require.NoError(t, p.UnmarshalText([]byte("full base=1s")))
 	require.NoError(t, p.UnmarshalJSON([]byte("\ufeff{\"attempts\": 4.0}")))
 	assert.Equal(t, "full base=1s attempts=4", p.String())
 	require.NoError(t, p.UnmarshalJSON([]byte(`{"attempts": 1e1}`)))
@@ -139,13 +144,23 @@ func TestWordsOfOthers(t *testing.T) {
 		"3":                             `unknown name "3"; write attempts=3`,
 		"5s":                            `unknown name "5s"; write constant delay=5s`,
 		"attempts: 3":                   `unknown name "attempts:"; write keys as in attempts=3`,
-		`{"attempts":3}`:                `write one line, as in full base=1s attempts=3`,
-		"fixed 5s":                      `unknown name "fixed"; write constant delay=1s`,
+		`{"attempts":3}`:                `write one line, as in full base=1s attempts=3; a mapping belongs in a file`,
+		"fixed 5s":                      `invalid retry policy "fixed 5s": unknown name "fixed"; write constant delay=1s`,
 		"disabled":                      `unknown name "disabled"; write none`,
 		"forever":                       `unknown name "forever"; write attempts=unlimited`,
 		"aws":                           `unknown name "aws"; write aws-standard-2.1`,
 		"exponential 1s":                `"1s" is not of the form key=value; write its key, as in base=1s`,
-		"full base = 1s":                `"base" is not of the form key=value, without spaces`,
+		"full base= 1s":                 `"base=" is not of the form key=value`,
+		"schedule 1s 2s":                `"1s" is not of the form key=value; write its key, as in delays=1s`,
+		"constant=5s":                   `unknown key "constant"; write the name of the rule without a value, in front`,
+		"initial_interval=1s":           `unknown key "initial_interval"; write base, after the name of a rule such as full`,
+		"base=1s cap=30s":               `key "base" needs the name of a rule, such as full`,
+		"{rule: full, base: 1s}":        `write one line, as in full base=1s attempts=3; a mapping belongs in a file`,
+		"timeout=30sec":                 `timeout=30sec is not a duration; write 30s`,
+		"elapsed=1d":                    `elapsed=1d is not a duration; write 24h`,
+		"timeout=0":                     `timeout=0s would mean none; write none`,
+		"hint=off":                      `unknown hint "off"; valid: at-least, or-give-up, window, ignore`,
+		"elapsed=10s timeout=30s":       `timeout 30s is above elapsed 10s, so an attempt that times out is never retried`,
 		"exponential initial=1s":        `unknown key "initial"; write base`,
 		"constant interval=5s":          `unknown key "interval"; write delay`,
 		"full base=1s max_interval=30s": `unknown key "max_interval"; write cap`,

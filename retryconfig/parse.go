@@ -15,7 +15,7 @@ import (
 //	rule   = name [ "(" rule { "|" rule } ")" ] { key "=" value }
 //	value  = word [ "(" { key "=" value } ")" ] | word { word }
 //
-// Spaces, commas and semicolons separate words. The value of some keys is a list, to which the
+// Spaces, commas and semicolons separate words, and "key = value" is "key=value". The value of some keys is a list, to which the
 // words up to the next key belong; "/" separates its items, too. The rules in parentheses are the Backoff
 // fields of a composition, in their order in the Go type; the keys of a rule, a hint rule
 // or a budget are its other fields in lower case.
@@ -97,12 +97,29 @@ func words(text string) []string {
 	for _, sign := range []string{"(", "|", ")"} {
 		text = strings.ReplaceAll(text, sign, " "+sign+" ")
 	}
-	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,;\t\r\n", r) })
+	list := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,;\t\r\n", r) })
+	var joined []string
+	for i := 0; i < len(list); i++ {
+		word := list[i]
+		if i+2 < len(list) && list[i+1] == "=" && !isSign(word) && !isSign(list[i+2]) {
+			word += "=" + list[i+2]
+			i += 2
+		}
+		joined = append(joined, word)
+	}
+	return joined
 }
 
 // parse reads what a text says about a policy.
 func (b *builder) parse(text string) node {
-	text = strings.TrimPrefix(text, "\ufeff") // the byte order mark of some editors
+	text = strings.TrimSpace(strings.TrimPrefix(text, "\ufeff")) // the byte order mark of some editors
+	if len(text) > 1 && strings.ContainsRune("\"'", rune(text[0])) && text[0] == text[len(text)-1] {
+		text = text[1 : len(text)-1] // docker run --env-file keeps the quotes
+	}
+	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
+		b.add("write one line, as in full base=1s attempts=3; a mapping belongs in a file")
+		return node{}
+	}
 	p := &parser{faults: &b.faults, words: words(text)}
 	return p.policy()
 }
@@ -111,6 +128,7 @@ type parser struct {
 	*faults
 	words []string
 	depth int
+	name  string // of the rule that was read last
 }
 
 // maxDepth bounds the nesting of rules, and thus the recursion.
@@ -158,6 +176,7 @@ func (p *parser) policy() node {
 // rule reads the name of a rule and the rules in its parentheses, but not its keys.
 func (p *parser) rule() (n node) {
 	n.name = p.next()
+	p.name = n.name
 	if isSign(n.name) {
 		p.stop("a rule is missing before %s; valid: %s", cmp.Or(n.name, "the end"), strings.Join(namesIn(rules), ", "))
 		return n
@@ -205,24 +224,24 @@ func (p *parser) settings(nested bool) []setting {
 	return list
 }
 
+// firstKeys are the keys of the durations of rules that have no base.
+var firstKeys = map[string]string{"constant": "delay", "schedule": "delays"}
+
 // noValue describes a word that is not of the form key=value.
 func (p *parser) noValue(word string) string {
 	what := quoted(word) + " is not of the form key=value"
 	_, err := time.ParseDuration(word)
-	switch {
-	case err == nil:
-		return what + "; write its key, as in base=" + word
-	case word == "=" || strings.HasPrefix(p.peek(), "="):
-		return what + ", without spaces"
+	if err != nil {
+		return what
 	}
-	return what
+	return what + "; write its key, as in " + cmp.Or(firstKeys[p.name], "base") + "=" + word
 }
 
 // list reads the further items of a list: words that are neither a key with a value nor a sign.
 func (p *parser) list(first string) string {
-	items := []string{first}
+	items := []string{strings.Trim(first, "[]")}
 	for p.peek() != "" && !isSign(p.peek()) && !strings.Contains(p.peek(), "=") {
-		items = append(items, p.next())
+		items = append(items, strings.Trim(p.next(), "[]"))
 	}
 	return strings.Join(items, listSeparator)
 }

@@ -28,7 +28,7 @@ func unknown(kind, name string, known []string, others ...string) string {
 		return fmt.Sprintf("the name of the %s is missing; valid: %s", kind, list)
 	}
 	what := fmt.Sprintf("unknown %s %s", kind, quoted(name))
-	if write := elsewhere(kind, name, known); write != "" {
+	if write := elsewhere(kind, name, known, others); write != "" {
 		return what + "; write " + write
 	}
 	if meant := suggestions(name, append(others, known...)); meant != "" {
@@ -88,15 +88,23 @@ var (
 )
 
 // elsewhere returns what to write instead of a word that other libraries and tools use, or "".
-func elsewhere(kind, word string, known []string) string {
+func elsewhere(kind, word string, known, others []string) string {
 	word = strings.ReplaceAll(strings.ToLower(word), "_", "-")
 	if kind == "key" {
 		write := otherKeys[word]
 		switch {
 		case write == "base" && slices.Contains(known, "delay"): // of rule constant
 			return "delay"
-		case (write == "base" || write == "cap" || write == "factor") && !slices.Contains(known, write):
-			return "" // the rule has no such key
+		case slices.Contains(Rules(), word):
+			return "the name of the rule without a value, in front"
+		case write == "base" || write == "cap" || write == "factor":
+			switch {
+			case slices.Contains(known, write):
+			case slices.Contains(others, write): // the rule is missing
+				return write + ", after the name of a rule such as full"
+			default:
+				return "" // the rule has no such key
+			}
 		}
 		return write
 	}
@@ -113,8 +121,27 @@ func elsewhere(kind, word string, known []string) string {
 		return "attempts=" + word
 	case strings.HasSuffix(word, ":"):
 		return "keys as in attempts=3"
-	case strings.HasPrefix(word, "{"), strings.HasPrefix(word, "["):
-		return "one line, as in full base=1s attempts=3; a mapping belongs into a file"
 	}
 	return otherNames[word]
+}
+
+// unitsOfOthers are units that are no units of Go, and what they are here.
+var unitsOfOthers = map[string]string{
+	"sec": "s", "secs": "s", "second": "s", "seconds": "s", "min": "m", "mins": "m", "minute": "m", "minutes": "m",
+	"hr": "h", "hrs": "h", "hour": "h", "hours": "h", "msec": "ms", "millis": "ms", "milliseconds": "ms",
+}
+
+// otherUnit returns a duration that is written with a unit of others, or "".
+func otherUnit(text string) string {
+	unit := strings.TrimLeft(text, "0123456789.")
+	amount := strings.TrimSuffix(text, unit)
+	days, err := strconv.Atoi(amount)
+	if err == nil && days < 1000 && slices.Contains([]string{"d", "day", "days"}, strings.ToLower(unit)) {
+		return strconv.Itoa(24*days) + "h"
+	}
+	meant := unitsOfOthers[strings.ToLower(unit)]
+	if meant == "" || amount == "" || len(amount) > 10 {
+		return ""
+	}
+	return amount + meant
 }

@@ -25,7 +25,11 @@ func explain(args []string) (string, error) {
 	if plan.Total.Max == 0 && !plan.Truncated {
 		attempts = len(plan.Retries) + 1 // also without waits, which time alone does not bound
 	}
-	fmt.Fprintf(&b, "%s: %s attempts if all fail", retryconfig.Policy{Policy: p}, attemptsText(attempts))
+	noun := "attempts"
+	if attempts == 1 {
+		noun = "attempt"
+	}
+	fmt.Fprintf(&b, "%s: %s %s if all fail", retryconfig.Policy{Policy: p}, attemptsText(attempts), noun)
 	if p.MaxElapsed > 0 {
 		fmt.Fprintf(&b, ", no wait beyond %v", p.MaxElapsed)
 	}
