@@ -1,8 +1,10 @@
 package retrygrpc
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"google.golang.org/grpc"
@@ -21,8 +23,16 @@ type Client struct {
 
 	// Repeatable lists methods ("package.Service/Method") and services
 	// ("package.Service") that may be executed more than once, in addition to those that
-	// their idempotency_level allows. "*" means all methods.
+	// their idempotency_level allows. "*" means all methods. A malformed name is an error of
+	// each call, and so is one that no registered service has: it is a mistake in writing, or
+	// the generated code of the service is not linked into the program.
 	Repeatable []string
+
+	// AllowUnregistered allows names in Repeatable whose service is not registered. It is for
+	// programs that call services without generated code, or with code that does not
+	// register its descriptors in protoregistry.GlobalFiles. A method that a registered service
+	// does not have remains an error.
+	AllowUnregistered bool
 
 	// TrustPushback declares that the server has not begun a call if it refuses it with
 	// a wait in grpc-retry-pushback-ms and without headers. This holds for an
@@ -48,13 +58,11 @@ type Client struct {
 // those in earlier options see the call once.
 func (c Client) DialOptions() []grpc.DialOption {
 	c.Policy = withClassifier(c.Policy)
-	conn := &connection{Client: c, repeatable: map[string]bool{}, fault: c.Policy.Validate()}
+	conn := &connection{Client: c, repeatable: map[string]bool{}}
 	for _, name := range c.Repeatable {
-		if _, err := methodNames([]string{name}); err != nil {
-			conn.fault = fmt.Errorf("retrygrpc: %w Client.Repeatable: %w", retry.ErrInvalid, err)
-		}
 		conn.repeatable[strings.TrimPrefix(name, "/")] = true
 	}
+	conn.fault = sync.OnceValue(func() error { return errors.Join(c.Policy.Validate(), c.checkRepeatable()) })
 	return []grpc.DialOption{
 		grpc.WithChainUnaryInterceptor(conn.unary),
 		grpc.WithChainStreamInterceptor(conn.stream),
@@ -69,8 +77,40 @@ func DialOptions(p retry.Policy) []grpc.DialOption { return Client{Policy: p}.Di
 type connection struct {
 	Client
 	repeatable map[string]bool // the names in Client.Repeatable
-	fault      error           // of Client.Policy or Client.Repeatable
+	fault      func() error    // of Client.Policy or Client.Repeatable
 	strays     atomic.Int64    // HTTP/2 streams without an attempt
+}
+
+// checkRepeatable returns what is wrong with the names in Repeatable. The first call asks, not
+// DialOptions: the options may be made before all generated code has registered itself.
+func (c Client) checkRepeatable() error {
+	var wrong []error
+	for _, name := range c.Repeatable {
+		err := c.checkName(name)
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("retrygrpc: %w Client.Repeatable: %w", retry.ErrInvalid, err))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+func (c Client) checkName(name string) error {
+	names, err := methodNames([]string{name})
+	if err != nil || name == "*" {
+		return err
+	}
+	service, method := names[0].Service, names[0].Method
+	found, _ := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(service))
+	described, ok := found.(protoreflect.ServiceDescriptor)
+	switch {
+	case !ok && c.AllowUnregistered:
+		return nil
+	case !ok:
+		return fmt.Errorf("no service %q is registered: see Client.AllowUnregistered", service)
+	case method != "" && described.Methods().ByName(protoreflect.Name(method)) == nil:
+		return fmt.Errorf("the service %s has no method %q", service, method)
+	}
+	return nil
 }
 
 // mayRepeat reports whether the server may execute a method, "/package.Service/Method",

@@ -4,6 +4,10 @@
 //	options := append(retrygrpc.DialOptions(policy), grpc.WithTransportCredentials(creds))
 //	conn, err := grpc.NewClient(target, options...)
 //
+// By default, only the methods with an idempotency_level are retried after the server may have
+// executed them, and retries that a service config of grpc-go asks for are off. Most .proto files
+// have no idempotency_level: list their methods in [Client].Repeatable.
+//
 // The policy applies to all calls on the connection, unless [WithPolicy] overrides it.
 //
 // # What is retried
@@ -14,7 +18,8 @@
 //   - was not sent, because there was no connection;
 //   - or may be executed twice: its method has an idempotency_level in its .proto file
 //     (NO_SIDE_EFFECTS or IDEMPOTENT), and the generated code is linked into the
-//     program; or Client.Repeatable names the method or its service;
+//     program; or Client.Repeatable names the method or its service, as the .proto file
+//     has it: another name is an error;
 //   - or was refused with a pushback and without headers, if Client.TrustPushback is set.
 //
 // Otherwise the call ends with [retry.ErrUnrepeatable], and the error names the option

@@ -56,9 +56,10 @@ func TestRepeatable(t *testing.T) {
 		"idempotent, after headers":            {retrygrpc.Client{}, "Put", unavailable, "", afterHeaders, 2, ""},
 		"no side effects":                      {retrygrpc.Client{}, "Get", unavailable, "", atBegin, 2, ""},
 		"method named":                         {retrygrpc.Client{Repeatable: []string{"retry.test.Levels/Pay"}}, "Pay", plain, "", atBegin, 2, ""},
-		"service named":                        {retrygrpc.Client{Repeatable: []string{"other.Service", "retry.test.Levels"}}, "Pay", plain, "", atBegin, 2, ""},
+		"service named":                        {retrygrpc.Client{Repeatable: []string{"retry.test.Levels"}}, "Pay", plain, "", atBegin, 2, ""},
+		"unregistered service named":           {retrygrpc.Client{Repeatable: []string{"other.Service", "other.Service/Get", "/retry.test.Levels"}, AllowUnregistered: true}, "Pay", plain, "", atBegin, 2, ""},
 		"all named":                            {retrygrpc.Client{Repeatable: []string{"*"}}, "Pay", plain, "", atBegin, 2, ""},
-		"another named":                        {retrygrpc.Client{Repeatable: []string{"retry.test.Levels/Pa"}}, "Pay", plain, "", atBegin, 1, unnamed},
+		"another named":                        {retrygrpc.Client{Repeatable: []string{"retry.test.Levels/Get"}}, "Pay", plain, "", atBegin, 1, unnamed},
 		"permanent":                            {retrygrpc.Client{}, "Pay", status.Error(codes.NotFound, "none"), "", atBegin, 1, "rpc error: code = NotFound desc = none"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -95,14 +96,33 @@ func TestUnusablePolicy(t *testing.T) {
 	assert.ErrorContains(t, err, "Budget is a nil *awspreset.TokenBudget")
 }
 
-// TestRepeatableInvalid: a client with a malformed name makes no calls.
+// TestRepeatableInvalid: a client with a name that nothing has makes no calls, and the error
+// names all such names.
 func TestRepeatableInvalid(t *testing.T) {
-	conn := connect(t, "localhost:1", retrygrpc.Client{Repeatable: []string{"a/b/c"}}.DialOptions()...)
-	err := conn.Invoke(t.Context(), "/a/b", &pb.Empty{}, &pb.Empty{})
-	assert.ErrorIs(t, err, retry.ErrInvalid)
-	assert.ErrorContains(t, err, `"a/b/c"`)
-	_, err = conn.NewStream(t.Context(), &kinds[1], "/a/b")
-	assert.ErrorIs(t, err, retry.ErrInvalid)
+	const service, method = `no service "retry.test.Level" is registered: see Client.AllowUnregistered`, `the service retry.test.Levels has no method "Pa"`
+	for name, tt := range map[string]struct {
+		client retrygrpc.Client
+		want   []string
+	}{
+		"malformed":          {retrygrpc.Client{Repeatable: []string{"a/b/c"}}, []string{`"a/b/c"`}},
+		"service":            {retrygrpc.Client{Repeatable: []string{"retry.test.Level"}}, []string{service}},
+		"not a service":      {retrygrpc.Client{Repeatable: []string{"google.protobuf.BytesValue"}}, []string{`"google.protobuf.BytesValue" is registered`}},
+		"method":             {retrygrpc.Client{Repeatable: []string{"/retry.test.Levels/Pa"}}, []string{method}},
+		"method, allowed":    {retrygrpc.Client{Repeatable: []string{"retry.test.Levels/Pa"}, AllowUnregistered: true}, []string{method}},
+		"malformed, allowed": {retrygrpc.Client{Repeatable: []string{"a/b/c"}, AllowUnregistered: true}, []string{`"a/b/c"`}},
+		"several":            {retrygrpc.Client{Repeatable: []string{"retry.test.Levels/Pa", "*", "retry.test.Level/Pay"}}, []string{service, method}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn := connect(t, "localhost:1", tt.client.DialOptions()...)
+			err := conn.Invoke(t.Context(), "/a/b", &pb.Empty{}, &pb.Empty{})
+			assert.ErrorIs(t, err, retry.ErrInvalid)
+			for _, want := range tt.want {
+				assert.ErrorContains(t, err, want)
+			}
+			_, err = conn.NewStream(t.Context(), &kinds[1], "/a/b")
+			assert.ErrorIs(t, err, retry.ErrInvalid)
+		})
+	}
 }
 
 // TestRepeatableUnregistered: without a descriptor, a method is not repeated.

@@ -20,8 +20,8 @@ import (
 )
 
 func (c *connection) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-	if c.fault != nil {
-		return nil, c.fault
+	if err := c.fault(); err != nil {
+		return nil, err
 	}
 	p, finish, opts := c.split(opts)
 	s := &clientStream{

@@ -11,8 +11,8 @@ import (
 )
 
 func (c *connection) unary(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-	if c.fault != nil {
-		return c.fault
+	if err := c.fault(); err != nil {
+		return err
 	}
 	p, finish, opts := c.split(opts)
 	u := &unary{call: call{connection: c, method: method}, req: req, reply: reply, cc: cc, invoker: invoker}
