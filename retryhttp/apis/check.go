@@ -466,7 +466,7 @@ func (r *report) verdict(resp *http.Response) error {
 	case status == statusQuotaExceeded,
 		status == http.StatusRequestEntityTooLarge && hint <= 0,
 		r.saysTooLarge && (limited || r.failed || class != retry.ClassUnknown),
-		r.saysMoney && limited:
+		r.saysMoney && (limited || r.failed):
 		class = retry.ClassPermanent
 	case limited && (r.daily || r.saysDaily && hint <= 0 || hint > longest), status >= 500 && wait > longest:
 		class = retry.ClassPermanent

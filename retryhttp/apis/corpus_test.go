@@ -119,6 +119,7 @@ var corpus = []sample{
 	{"OpenAI, refused in a stream", 200, nil, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"code\":\"context_length_exceeded\",\"message\":\"Your input exceeds the context window of this model.\"},\"sequence_number\":2}\n\n", permanent, 0, openAIStream},
 	{"Azure OpenAI, stream", 200, nil, "data: {\"choices\":[],\"created\":0,\"id\":\"\",\"model\":\"\",\"object\":\"\",\"prompt_filter_results\":[{\"prompt_index\":0,\"content_filter_results\":{}}]}\n\ndata: {\"error\":{\"code\":\"429\",\"message\":\"Please retry after 3 seconds.\"}}\n\n", throttled, 3 * time.Second, azureQuota},
 	{"Gemini, stream", 200, nil, "data: {\"error\":{\"code\":503,\"message\":\"The model is overloaded. Please try again later.\",\"status\":\"UNAVAILABLE\"}}\r\n\r\n", transient, 0, geminiErrors},
+	{"Gemini, only usage", 200, nil, "data: {\"usageMetadata\":{\"promptTokenCount\":5},\"modelVersion\":\"gemini-3\",\"responseId\":\"1\"}\n\n", transient, 0, geminiErrors},
 	{"Gemini, bare JSON in a stream", 200, []string{"Content-Type: text/event-stream"}, "{\n  \"error\": {\n    \"code\": 429,\n    \"message\": \"Resource has been exhausted (e.g. check quota).\",\n    \"status\": \"RESOURCE_EXHAUSTED\"\n  }\n}\n", throttled, 0, geminiErrors},
 	{"vLLM", 200, nil, "data: {\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"},\"logprobs\":null,\"finish_reason\":null}]}\n\ndata: {\"error\":{\"message\":\"EngineCore encountered an issue.\",\"type\":\"InternalServerError\",\"param\":null,\"code\":500}}\n\ndata: [DONE]\n\n", transient, 0, vLLM},
 	{"vLLM, refused", 200, nil, "data: {\"object\":\"error\",\"message\":\"This model's maximum context length is 4096 tokens.\",\"type\":\"BadRequestError\",\"param\":null,\"code\":400}\n\n", permanent, 0, vLLM},
@@ -131,6 +132,11 @@ var corpus = []sample{
 	{"Groq, stream", 200, nil, "data: {\"id\":\"1\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"},\"finish_reason\":null}],\"x_groq\":{\"id\":\"req_1\"}}\n\nevent: error\ndata: {\"error\":{\"message\":\"Internal error\",\"type\":\"internal_server_error\",\"code\":\"internal_error\",\"status_code\":500}}\n\n", transient, 0, "[errors](https://console.groq.com/docs/errors)"},
 	{"OpenRouter, error of a choice", 200, nil, ": OPENROUTER PROCESSING\n\ndata: {\"id\":\"gen-1\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"},\"finish_reason\":\"error\",\"error\":{\"code\":429,\"message\":\"Provider returned error\"}}]}\n\n", throttled, 0, openRouter},
 	{"DeepSeek", 200, nil, ": keep-alive\n\n: keep-alive\n\ndata: {\"error\":{\"message\":\"Insufficient Balance\",\"type\":\"unknown_error\",\"param\":null,\"code\":\"402\"}}\n\n", permanent, 0, "[error codes](https://api-docs.deepseek.com/quick_start/error_codes)"},
+	{"MiniMax, rate", 200, nil, "data: {\"id\":\"1\",\"choices\":null,\"base_resp\":{\"status_code\":1002,\"status_msg\":\"rate limit\"}}\n\n", throttled, 0, miniMax},
+	{"MiniMax, balance", 200, nil, "data: {\"id\":\"1\",\"choices\":null,\"base_resp\":{\"status_code\":1008,\"status_msg\":\"insufficient balance\"}}\n\n", permanent, 0, miniMax},
+	{"MiniMax, success", 200, nil, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\"}}],\"base_resp\":{\"status_code\":0,\"status_msg\":\"\"}}\n\n", unknown, 0, miniMax},
+	{"Together", 200, nil, "data: {\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\"text\":\"\",\"delta\":{\"token_id\":1,\"role\":\"assistant\",\"content\":\"\",\"tool_calls\":null}}]}\n\ndata: {\"error\":{\"message\":\"overloaded\",\"type\":\"service_unavailable\",\"param\":null,\"code\":\"service_unavailable\"}}\n\n", transient, 0, "[error codes](https://docs.together.ai/docs/error-codes)"},
+	{"LiteLLM", 200, nil, "data: {\"error\": {\"message\": \"litellm.RateLimitError: AzureException\", \"type\": \"throttling_error\", \"param\": null, \"code\": \"429\"}}\n\n", throttled, 0, "[exception mapping](https://docs.litellm.ai/docs/exception_mapping)"},
 	{"DashScope", 200, nil, "id:1\nevent:error\n:HTTP_STATUS/429\ndata:{\"code\":\"Throttling.RateQuota\",\"message\":\"Requests rate limit exceeded, please try again later.\",\"request_id\":\"1\"}\n\n", throttled, 0, "[status codes](https://help.aliyun.com/en/open-search/search-platform/developer-reference/status-code-description)"},
 	{"Cohere, stream", 200, nil, "event: message-start\ndata: {\"type\":\"message-start\",\"id\":\"1\",\"delta\":{\"message\":{\"role\":\"assistant\",\"content\":[]}}}\n\n", transient, 0, "[chat stream](https://docs.cohere.com/reference/chat-stream)"},
 }
@@ -151,6 +157,7 @@ const (
 	geminiErrors    = "[troubleshooting](https://ai.google.dev/gemini-api/docs/troubleshooting)"
 	vLLM            = "[vllm, serving_chat](https://github.com/vllm-project/vllm)"
 	tgi             = "[text-generation-inference](https://huggingface.github.io/text-generation-inference/)"
+	miniMax         = "[error codes](https://platform.minimax.io/docs/api-reference/errorcode)"
 	ollama          = "[errors](https://docs.ollama.com/api/errors)"
 	openRouter      = "[errors](https://openrouter.ai/docs/api/reference/errors-and-debugging)"
 	cohere          = "[errors](https://docs.cohere.com/reference/errors)"

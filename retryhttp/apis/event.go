@@ -102,6 +102,9 @@ func (r *eventReader) next() (Event, error) {
 			}
 			lines += r.field(&e, line, lines)
 		}
+		if len(r.data) > r.lines.most {
+			return e, errLong
+		}
 		if !complete && err == nil {
 			continue
 		}

@@ -19,6 +19,7 @@ const (
 type streamState struct {
 	known bool         // its protocol says when an answer is complete
 	ended bool         // the answer is complete
+	last  bool         // no event follows
 	open  map[int]bool // whether an alternative of the answer is incomplete
 }
 
@@ -34,6 +35,10 @@ type chunk struct {
 	Feedback   struct {
 		BlockReason string
 	} `json:"promptFeedback"`
+	Usage    any `json:"usageMetadata"`
+	BaseResp struct {
+		StatusCode int `json:"status_code"`
+	} `json:"base_resp"` // MiniMax
 	Done  *bool   // Ollama
 	Token any     // Text Generation Inference
 	Text  *string `json:"generated_text"`
@@ -62,7 +67,7 @@ func (s *streamState) read(e Event) (meaning, map[string]any) {
 	case len(data) == 0 || e.Name == "ping":
 		return quiet, nil
 	case string(data) == "[DONE]":
-		s.known, s.ended = true, true
+		s.known, s.ended, s.last = true, true, true
 		return end, nil
 	}
 	var c chunk
@@ -99,7 +104,7 @@ func failureOf(e Event, c chunk, data []byte) map[string]any {
 		}
 		_ = json.Unmarshal(data, &failed)
 		found = map[string]any{"error": decoded(failed.Response.Error)}
-	case e.Name == "error", c.Type == "error", c.Type == "response.error", c.Object == "error", isError(c.Error):
+	case e.Name == "error", c.Type == "error", c.BaseResp.StatusCode != 0, c.Type == "response.error", c.Object == "error", isError(c.Error):
 		found = decoded(data)
 	}
 	for _, choice := range c.Choices {
@@ -141,7 +146,7 @@ func (s *streamState) readChunk(c chunk, data []byte) meaning {
 		s.known = s.known || kind != "ping" && kind != "keepalive"
 		return quiet
 	case endTypes[kind]:
-		s.known = true
+		s.known, s.last = true, true
 		return end
 	case strings.HasPrefix(kind, "response."): // OpenAI's responses
 		s.known = true
@@ -162,6 +167,9 @@ func (s *streamState) readChunk(c chunk, data []byte) meaning {
 		return s.readChoices(c.Choices)
 	case c.Candidates != nil:
 		return s.readCandidates(c.Candidates)
+	case c.Usage != nil: // Gemini
+		s.known = true
+		return quiet
 	}
 	return output
 }
@@ -234,14 +242,14 @@ func (s *streamState) finished(index int, complete bool) bool {
 	return true
 }
 
-// isEmpty reports whether a delta has only a role.
+// isEmpty reports whether a delta has neither a text nor a list nor an object, apart from a
+// role. Numbers and flags are about the output.
 func isEmpty(delta map[string]any) bool {
 	for key, value := range delta {
 		if key == "role" {
 			continue
 		}
 		switch value := value.(type) {
-		case nil:
 		case string:
 			if value != "" {
 				return false
@@ -250,8 +258,10 @@ func isEmpty(delta map[string]any) bool {
 			if len(value) > 0 {
 				return false
 			}
-		default:
-			return false
+		case map[string]any:
+			if len(value) > 0 {
+				return false
+			}
 		}
 	}
 	return true

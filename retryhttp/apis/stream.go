@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -40,7 +41,7 @@ func isStream(kind string) (stream, byLine bool) {
 	switch kind {
 	case "text/event-stream":
 		return true, false
-	case "application/x-ndjson", "application/ndjson", "application/jsonl":
+	case "application/x-ndjson", "application/ndjson", "application/jsonl", "application/stream+json":
 		return true, true
 	}
 	return false, false
@@ -127,7 +128,8 @@ func (e *BrokenError) Unwrap() error { return e.Err }
 
 // Events returns the events of the stream in the body of resp, and closes the body when the
 // loop ends. It reads server-sent events as the HTML standard says, and JSON lines such as
-// Ollama's. A failed status is an error, see [retryhttp.CheckStatus].
+// Ollama's. A failed status is an error, see [retryhttp.CheckStatus], and so is a response of
+// JSON that is no stream.
 //
 // If the stream breaks, the last pair has an error with a [*BrokenError]. A stream breaks if
 // an event reports an error, if the connection is lost, if no event arrives for longer than
@@ -137,7 +139,7 @@ func (e *BrokenError) Unwrap() error { return e.Err }
 //
 // Inside [retry.Do], the error is retried if nothing was output, and otherwise not: the
 // caller has begun to use the answer. One that can throw it away returns
-// retry.Transient(err) instead. Another event than that of an error is at most 64 MiB long.
+// retry.Transient(err) instead. An event of more than 64 MiB is a permanent error.
 func Events(resp *http.Response, silence time.Duration) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		defer resp.Body.Close()
@@ -145,7 +147,12 @@ func Events(resp *http.Response, silence time.Duration) iter.Seq2[Event, error] 
 			yield(Event{}, err)
 			return
 		}
-		_, byLine := isStream(kindOf(resp))
+		kind := kindOf(resp)
+		stream, byLine := isStream(kind)
+		if !stream && strings.HasSuffix(kind, "json") {
+			yield(Event{}, retry.Permanent(fmt.Errorf("the response is no stream, but %s", kind)))
+			return
+		}
 		body := bufio.NewReader(resp.Body)
 		events := &eventReader{lines: lineReader{next: body.ReadByte, most: maxEvent}, byLine: byLine}
 		var state streamState
@@ -179,12 +186,24 @@ func Events(resp *http.Response, silence time.Duration) iter.Seq2[Event, error] 
 				yield(Event{}, broken.marked())
 				return
 			}
-			broken.Output = broken.Output || means != quiet
+			broken.Output = broken.Output || means != quiet && !e.raw
 			if e.Data != nil && !e.raw && !yield(e, nil) {
+				return
+			}
+			if state.last {
+				drain(resp.Body, body)
 				return
 			}
 		}
 	}
+}
+
+// drain reads what follows the last event, so that the connection can be used again. It does
+// not wait for a server that keeps the stream open.
+func drain(closer io.Closer, body io.Reader) {
+	slow := time.AfterFunc(100*time.Millisecond, func() { _ = closer.Close() })
+	defer slow.Stop()
+	_, _ = io.CopyN(io.Discard, body, 4<<10)
 }
 
 // marked returns e, marked if a repetition would deliver output twice.

@@ -303,6 +303,7 @@ func TestBroken(t *testing.T) {
 		"lost":                 {stream("text/event-stream", io.MultiReader(strings.NewReader(start+delta), iotest.ErrReader(io.ErrUnexpectedEOF))), "the stream broke after its first output: unexpected EOF", retry.Verdict{Class: transient, Unrepeatable: true}},
 		"ended":                {stream("text/event-stream", strings.NewReader(start)), "the stream broke before its first output: the stream ended before the answer was complete: unexpected EOF", retry.Verdict{Class: transient}},
 		"lines":                {stream("application/x-ndjson", strings.NewReader("{\"response\":\"a\",\"done\":false}\n{\"error\":\"gone\"}")), "the stream broke after its first output: gone (reported in the body)", retry.Verdict{Class: transient, Unrepeatable: true}},
+		"no stream":            {stream("application/json", strings.NewReader(`{"choices":[]}`)), "the response is no stream, but application/json", retry.Verdict{Class: permanent}},
 		"a status":             {&http.Response{StatusCode: 429, Body: http.NoBody}, "429 Too Many Requests", retry.Verdict{Class: throttled}},
 		"lost after its end":   {stream("text/event-stream", io.MultiReader(strings.NewReader("data: [DONE]\n\n"), iotest.ErrReader(io.ErrUnexpectedEOF))), "", retry.Verdict{}},
 		"of the caller's time": {canceled(stream("text/event-stream", iotest.ErrReader(context.Canceled))), "the stream broke before its first output: context canceled", retry.Policy{}.Classify(context.Canceled)},
@@ -327,6 +328,34 @@ func canceled(resp *http.Response) *http.Response {
 	cancel()
 	resp.Request, _ = http.NewRequestWithContext(ctx, "POST", "https://api.example/", nil)
 	return resp
+}
+
+// TestEventsEnd: the loop ends with the protocol, although the server keeps the stream open.
+func TestEventsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, last := range []string{"data: [DONE]\n\n", "data: {\"type\":\"message_stop\"}\n\n"} {
+			r, w := io.Pipe()
+			go func() { _, _ = io.WriteString(w, last) }()
+			start := time.Now()
+			for _, err := range apis.Events(stream("text/event-stream", r), 0) {
+				assert.NoError(t, err)
+			}
+			assert.LessOrEqual(t, time.Since(start), time.Second)
+		}
+	})
+}
+
+// TestEventsAreBounded: a server cannot fill the memory with one event.
+func TestEventsAreBounded(t *testing.T) {
+	line := "data: " + strings.Repeat("x", 1<<20) + "\n"
+	var lines []io.Reader
+	for range 70 {
+		lines = append(lines, strings.NewReader(line))
+	}
+	for _, err := range apis.Events(stream("text/event-stream", io.MultiReader(lines...)), 0) {
+		require.ErrorContains(t, err, "the event is too long")
+		assert.Equal(t, permanent, retry.Policy{}.Classify(err).Class)
+	}
 }
 
 // TestFirstEventAllocations: the allocations for a long first event do not grow with it.

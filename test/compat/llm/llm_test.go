@@ -213,8 +213,8 @@ func refuse(w http.ResponseWriter, status int, header ...string) {
 	_, _ = fmt.Fprintf(w, `{"error":{"code":%d,"message":"Sorry"}}`, status)
 }
 
-// TestClient: with the client of the page, each SDK gets an answer whatever fails twice before,
-// and in no case does worse than with its own retries.
+// TestClient: with the client of the page, each SDK gets an answer whatever fails twice before.
+// The log says what it gets with its own retries.
 func TestClient(t *testing.T) {
 	failures := map[string]func(p provider, w http.ResponseWriter){
 		"503":                  func(_ provider, w http.ResponseWriter) { refuse(w, 503) },
