@@ -74,7 +74,7 @@ func (p *pass) reportTargets(list *call) {
 		lit, isNew := p.plain(c).Node().(*ast.CompositeLit)
 		_, isPointer := t.Underlying().(*types.Pointer)
 		if isNew && !hasMethod(t, "Is") && (isPointer || len(lit.Elts) == 0 && fieldsOf(t) > 0) {
-			p.report(c, "no error is equal to this new value: to list a type, use OnlyIf with errors.AsType, or give the type a method Is")
+			p.report(c, "no error is equal to this new value: to list a type, use a ClassifierFunc with errors.AsType, or give it a method NonRetryable() bool")
 		}
 		if objectName(p.info.Uses[lastName(arg)]) == "context.DeadlineExceeded" && p.limitsAttempts(list.Cursor) {
 			p.report(c, "an attempt that AttemptTimeout ends matches context.DeadlineExceeded, so it is never retried")

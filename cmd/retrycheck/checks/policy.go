@@ -28,6 +28,7 @@ var validated = map[string]reflect.Type{}
 
 func init() {
 	for _, value := range []validator{
+		//retrycheck:ignore invalid the values stand for their types
 		&retry.Policy{}, new(retry.Constant), &retry.Exponential{}, &retry.Linear{}, &retry.Fibonacci{}, &retry.Schedule{},
 		&retry.FullJitter{}, &retry.EqualJitter{}, &retry.DecorrelatedJitter{}, &retry.Jittered{}, &retry.Spread{}, &retry.Capped{},
 		&retry.WhenThrottled{}, &retry.HintAtLeast{}, &retry.HintOrGiveUp{}, &retry.HintWindow{},

@@ -122,3 +122,12 @@ var (
 	})
 	_ error = valueError{5}
 )
+
+func gone(err error) retry.Verdict {
+	if _, ok := errors.AsType[*goneError](err); ok {
+		return retry.Verdict{Class: retry.ClassPermanent}
+	}
+	return retry.Verdict{}
+}
+
+var byType = retry.Policy{Classifier: retry.FirstOf(retry.ClassifierFunc(gone), retry.DefaultClassifier{})}
