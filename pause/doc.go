@@ -32,5 +32,5 @@
 // Share a Limiter among the calls that share a limit, such as those to one route with one
 // key, and no others: calls outside the limit would wait, too. Package retryhttp keeps a
 // Limiter for each route or host in its PerScope. Processes do not tell each other of a
-// pause. docs/overload.md in the repository has measurements.
+// pause.
 package pause

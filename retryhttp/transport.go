@@ -156,7 +156,7 @@ type Transport struct {
 
 	// PerScope adds a Limiter for the scope of a request, such as its route, for which calls
 	// wait before they wait for the Policy's Limiter. The zero PerScope lets calls to one
-	// route share what the server asks for; docs/overload.md says when. nil means none.
+	// route share what the server asks for; docs/limits.md says when. nil means none.
 	PerScope *PerScope
 
 	// Hedge sends a second copy of a request whose response takes too long, if the request
