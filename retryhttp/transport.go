@@ -114,18 +114,22 @@ type Transport struct {
 	// means that no body is kept.
 	MaxBuffer int64
 
-	// MaxRead makes the body of a response part of the attempt, up to this many bytes: a
-	// response that breaks off after its headers is then retried. RoundTrip returns when the
-	// body has arrived. The bytes are counted as the caller will read them, so net/http has
-	// already removed gzip. If no retry helps, RoundTrip returns an error, not the response.
-	// 0 or less means that the body is not part of the attempt.
+	// MaxRead makes the body of a response part of the attempt, if it has at most this many
+	// bytes. A response that breaks off after its headers is then retried. RoundTrip returns
+	// when the body has arrived; if the last attempt breaks off, too, it returns an error. The
+	// bytes are those that the caller will read, after net/http has removed gzip. 0 or less
+	// means that the body is not part of the attempt.
 	//
-	// A longer body is passed on with all of its bytes. So are at once: the response to a
-	// request that must not be repeated, one with a status of 400 or above, and streams of
-	// the types text/event-stream, application/x-ndjson, multipart/x-mixed-replace and
-	// application/vnd.amazon.eventstream. Other bodies without a Content-Length are passed on
-	// after a second, because they may be streams. So each response needs up to MaxRead bytes
-	// of memory, and the first event of such a stream may be a second late.
+	// A longer body is passed on, and none of its bytes is lost. The Transport does not wait
+	// for the bodies of these responses:
+	//
+	//   - the response to a request that must not be repeated
+	//   - a response with a status of 400 or above
+	//   - a stream of the type text/event-stream, application/x-ndjson,
+	//     multipart/x-mixed-replace or application/vnd.amazon.eventstream
+	//
+	// Another body without a Content-Length is passed on after a second, because it may be a
+	// stream. Each response in progress needs up to MaxRead bytes of memory.
 	MaxRead int64
 
 	// FirstByteTimeout limits the time from the beginning of an attempt until the headers of
