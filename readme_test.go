@@ -300,6 +300,16 @@ func TestGuideHTTP(t *testing.T) {
 	assert.Equal(t, 1, requests(503, "61"), "longer than a minute")
 }
 
+func TestReadmeCall(t *testing.T) {
+	uploads := 0
+	err := readmeCall(t.Context(), retry.Policy{Backoff: retry.NoDelay{}}, func(context.Context, *os.File) error {
+		uploads++
+		return io.ErrUnexpectedEOF
+	}, nil)
+	assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+	assert.Equal(t, 3, uploads)
+}
+
 func TestReadmeSQL(t *testing.T) {
 	err := readmeSQL(t.Context(), retry.Policy{MaxAttempts: -1}, nil, 1)
 	assert.ErrorIs(t, err, retry.ErrInvalid) // package retrysql has the tests

@@ -59,7 +59,7 @@ func begin(limiters []*ratelimit.Limiter, calls int, at ...time.Duration) (begun
 	}
 	start := time.Now()
 	for _, t := range at {
-		time.Sleep(start.Add(t).Sub(time.Now()))
+		time.Sleep(time.Until(start.Add(t)))
 		synctest.Wait()
 		begun = append(begun, int(n.Load()))
 	}

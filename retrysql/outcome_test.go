@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -146,5 +145,3 @@ func TestAskingAlone(t *testing.T) {
 	require.NoError(t, tx.Commit())
 	assert.Equal(t, "begin commit", f.takeCalls())
 }
-
-var errDuplicate = errors.New("duplicate")
