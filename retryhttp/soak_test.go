@@ -22,7 +22,6 @@ import (
 	"path"
 	"runtime"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -568,25 +567,20 @@ func (e *soakExchange) respondAndClose() {
 // request and the first write. Without GetBody, net/http fails with "cannot rewind body
 // after connection loss". No server has seen the request, so even a POST is retried.
 func TestSoakUnusableConnection(t *testing.T) {
-	s := suiteServerOf(suiteStatuses(200)...)
-	s.EnableHTTP2 = true
-	s.StartTLS()
-	t.Cleanup(s.Close)
+	s := newServer(t, http2, ok)
 	closed := make(chan struct{}, 2) // two connections
-	base := s.Client().Transport.(*http.Transport)
-	base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+	s.base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
 		return &soakConn{conn.(*net.TCPConn), sync.OnceFunc(func() { closed <- struct{}{} })}, nil
 	}
-	attempts := 0
-	tr := s.transport(suiteAttempts(retry.Policy{}, &attempts))
-	suiteSend(t, tr, suiteRequestOf(t, http.MethodGet, s.URL, nil)) // to connect
+	transport := s.transport()
+	s.warm(t, transport)
 
 	end := sync.OnceFunc(func() {
-		s.CloseClientConnections()
+		s.hangUp()
 		select {
 		case <-closed: // net/http's last action on a connection
 		case <-time.After(soakNever):
@@ -594,10 +588,13 @@ func TestSoakUnusableConnection(t *testing.T) {
 		}
 	})
 	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { end() }})
-	attempts = 0
-	status, body := suiteSend(t, tr, suiteRequestOf(t, http.MethodPost, s.URL, strings.NewReader("hello")).WithContext(ctx))
-	assert.Equal(t, 200, status)
-	assert.Equal(t, "the response 200", body)
-	assert.Equal(t, 1, attempts)
-	assert.Len(t, s.seen(), 2) // the GET and the POST
+	req := request(t, "POST", "hello").WithContext(ctx)
+	req.URL = parse(t, s.URL)
+	resp, err := transport.RoundTrip(req)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.Equal(t, 200, resp.StatusCode)
+	arrived, executed := s.seen()
+	assert.Equal(t, []string{"1"}, arrived)
+	assert.Equal(t, []string{"hello"}, executed)
 }
