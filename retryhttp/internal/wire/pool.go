@@ -12,6 +12,14 @@ import (
 // http.Transport manages itself. Over one of them, net/http sends a request once, and
 // returns the reason why it failed.
 //
+// There is no smaller way to learn the reason. Without a pool, an http.Transport resends a
+// request without a body after a GOAWAY, which is safe, and after REFUSED_STREAM, which is not,
+// and does not tell which it was: either POSTs fail wherever a server ends its
+// connections, or some are executed twice behind HAProxy. A body of unknown length would
+// stop it, but change the headers that leave. A connection for each such request would cost it a
+// handshake, and one connection for all a wait, if the server allows few streams or
+// the connection hangs while it is opened.
+//
 // A connection that turns out to speak HTTP/1 serves the request that opened it, and is closed:
 // over HTTP/1, net/http resends only few requests, and manages its connections itself.
 type pool struct {
