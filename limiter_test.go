@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/pause"
+	"github.com/gobackoff/retry/ratelimit"
 	"github.com/gobackoff/retry/retrytest"
 )
 
@@ -151,7 +151,7 @@ func TestLimiterUntilMaxElapsed(t *testing.T) {
 // long Retry-After. No more calls wait than begin within MaxElapsed.
 func TestLineEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		limiter := &pause.Limiter{}
+		limiter := &ratelimit.Limiter{}
 		policy := retry.Policy{MaxElapsed: 30 * time.Second, Limiter: limiter}
 		var waiting, most atomic.Int64
 		var calls sync.WaitGroup

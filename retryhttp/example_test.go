@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/pause"
+	"github.com/gobackoff/retry/ratelimit"
 	"github.com/gobackoff/retry/retryhttp"
 )
 
@@ -204,7 +204,7 @@ func ExamplePerHost() {
 func ExamplePerScope() {
 	client := &http.Client{Transport: &retryhttp.Transport{PerScope: &retryhttp.PerScope{}}}
 
-	// For an API with IDs in its paths, and which punishes requests during a limit:
+	// For an API with IDs in its paths, and for jobs that may wait for longer than a minute:
 	client.Transport = &retryhttp.Transport{PerScope: &retryhttp.PerScope{
 		Scope: func(req *http.Request) string {
 			if strings.HasPrefix(req.URL.Path, "/users/") {
@@ -213,7 +213,7 @@ func ExamplePerScope() {
 			return retryhttp.ByRoute(req)
 		},
 		New: func(string) retry.Limiter {
-			return &pause.Limiter{Strict: true, MaxHint: 5 * time.Minute}
+			return &ratelimit.Limiter{MaxWait: 5 * time.Minute}
 		},
 	}}
 }

@@ -8,14 +8,13 @@ import (
 	"strconv"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/pause"
 	"github.com/gobackoff/retry/ratelimit"
 )
 
 // PerScope keeps a [retry.Limiter] for each scope of requests, so that calls share what they
 // learn of a server's limit with those under the same limit, and with no others.
 //
-// The zero value creates a [pause.Limiter] for each route. Several Transports may share a
+// The zero value creates a [ratelimit.Limiter] for each route. Several Transports may share a
 // PerScope by pointer. It must not be copied or changed once it is in use.
 type PerScope struct {
 	// Scope returns the scope of a request, or "" for none. It must be safe for concurrent
@@ -23,7 +22,7 @@ type PerScope struct {
 	Scope func(*http.Request) string
 
 	// New returns the Limiter for a new scope, or nil for none. It must not use the PerScope.
-	// nil means a new pause.Limiter.
+	// nil means a new ratelimit.Limiter.
 	New func(scope string) retry.Limiter
 
 	// MaxScopes is the maximum number of Limiters. Beyond that, the least recently used one
@@ -36,7 +35,7 @@ type PerScope struct {
 // ByRoute returns the method, host, port and path of a request, and a hash of its
 // Authorization. The calls that a limit does not concern do not wait for it. But for paths
 // that contain an ID, such as /users/123, each ID is a scope of its own with few calls, so
-// pauses hardly ever begin; write a function that returns a name for all of them. A key in
+// they learn little; write a function that returns a name for all of them. A key in
 // another header, or in the query, is not part of the scope.
 func ByRoute(req *http.Request) string {
 	return cmp.Or(req.Method, http.MethodGet) + " " + req.URL.Path + " " + ByHost(req)
@@ -67,7 +66,7 @@ func (p *PerScope) limiter(req *http.Request, other retry.Limiter) retry.Limiter
 	}
 	own, _ := p.scopes.get(scope, p.MaxScopes, func() retry.Limiter {
 		if p.New == nil {
-			return new(pause.Limiter)
+			return new(ratelimit.Limiter)
 		}
 		return p.New(scope)
 	})

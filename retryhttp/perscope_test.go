@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/pause"
+	"github.com/gobackoff/retry/ratelimit"
 	"github.com/gobackoff/retry/retryhttp"
 )
 
@@ -119,7 +119,7 @@ func TestPerScopeLimit(t *testing.T) {
 		Scope:     func(r *http.Request) string { return strings.Trim(r.URL.Path, "/") },
 		New: func(scope string) retry.Limiter {
 			made = append(made, scope)
-			return &pause.Limiter{Strict: true}
+			return &ratelimit.Limiter{}
 		},
 	}}
 	for _, path := range []string{"/a", "/b", "/a", "/c", "/a", "/b", "/"} {

@@ -199,7 +199,7 @@ func (p *pass) receiver(c inspector.Cursor) string {
 }
 
 // shared has the types of budgets and limiters, and functions that make one.
-var shared = names(ours+`\.SharedBudget`, ours+`/awspreset\.TokenBudget`, ours+`/retrygrpc\.ThrottleBudget`, ours+`/pause\.Limiter`, `golang\.org/x/time/rate\.NewLimiter`,
+var shared = names(ours+`\.SharedBudget`, ours+`/awspreset\.TokenBudget`, ours+`/retrygrpc\.ThrottleBudget`, ours+`/ratelimit\.Limiter`, `golang\.org/x/time/rate\.NewLimiter`,
 	ours+`/awspreset\.(AdaptiveLimiter|Preset\.Policy|FromEnv)`)
 
 // keeps has the parts of a client that know its earlier requests.

@@ -9,7 +9,7 @@ import (
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/adapt"
 	"github.com/gobackoff/retry/awspreset"
-	"github.com/gobackoff/retry/pause"
+	"github.com/gobackoff/retry/ratelimit"
 	"github.com/gobackoff/retry/retryhttp"
 	sethvargo "github.com/sethvargo/go-retry"
 	"golang.org/x/time/rate"
@@ -31,8 +31,8 @@ func quota(ctx context.Context) error {
 	return retry.Do(ctx, retry.Policy{Budget: &awspreset.TokenBudget{}}, op) // want `awspreset.TokenBudget is made for each call`
 }
 
-func pauses(ctx context.Context) error {
-	return retry.Do(ctx, retry.Policy{Limiter: &pause.Limiter{}}, op) // want `pause.Limiter is made for each call`
+func limits(ctx context.Context) error {
+	return retry.Do(ctx, retry.Policy{Limiter: &ratelimit.Limiter{}}, op) // want `ratelimit.Limiter is made for each call`
 }
 
 func limiter(ctx context.Context) (int, error) {

@@ -15,9 +15,9 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// TestPause: 300 calls, one each millisecond, to a server that refuses everything at first,
-// and says for how long. Without a pause, nearly all make two requests.
-func TestPause(t *testing.T) {
+// TestHints: 300 calls, one each millisecond, to a server that refuses everything at first,
+// and says for how long. Without a Limiter, nearly all make two requests.
+func TestHints(t *testing.T) {
 	const calls = 300
 	base := &http.Transport{MaxIdleConnsPerHost: calls}
 	defer base.CloseIdleConnections()
@@ -58,12 +58,12 @@ func TestPause(t *testing.T) {
 	}
 	for closed := time.Second; ; closed *= 2 { // the machine may be slow
 		peer, without, with := requests(newPeer(base).StandardClient(), closed), requests(ours(nil), closed), requests(ours(&retryhttp.PerScope{}), closed)
-		t.Logf("%d calls, %v: %d requests of go-retryablehttp, %d of retryhttp, %d with a pause", calls, closed, peer, without, with)
+		t.Logf("%d calls, %v: %d requests of go-retryablehttp, %d of retryhttp, %d with a Limiter", calls, closed, peer, without, with)
 		if peer > calls*17/10 && without > calls*17/10 && with < calls*15/10 {
 			return
 		}
 		if closed > 10*time.Second {
-			t.Fatal("a pause saves too few requests")
+			t.Fatal("a Limiter saves too few requests")
 		}
 	}
 }

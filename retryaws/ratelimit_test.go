@@ -11,19 +11,19 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/pause"
+	"github.com/gobackoff/retry/ratelimit"
 )
 
-// TestPause: a pause.Limiter lets the calls of a client share the wait that the service asks
+// TestRateLimit: a ratelimit.Limiter lets the calls of a client share the wait that the service asks
 // for.
-func TestPause(t *testing.T) {
+func TestRateLimit(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
 		for name, tt := range map[string]struct {
 			limiter     retry.Limiter
 			least, most int // requests of 300 calls
 		}{
-			"none":  {nil, 600, 600},
-			"pause": {new(pause.Limiter), 300, 345},
+			"none": {nil, 600, 600},
+			"one":  {new(ratelimit.Limiter), 300, 345},
 		} {
 			t.Run(name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {

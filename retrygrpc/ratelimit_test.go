@@ -15,17 +15,17 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/pause"
+	"github.com/gobackoff/retry/ratelimit"
 )
 
-// TestPause: a pause.Limiter lets the calls of a client share a RetryInfo.
-func TestPause(t *testing.T) {
+// TestRateLimit: a ratelimit.Limiter lets the calls of a client share a RetryInfo.
+func TestRateLimit(t *testing.T) {
 	for name, tt := range map[string]struct {
 		limiter     retry.Limiter
 		least, most int // requests of 900 calls
 	}{
-		"none":  {nil, 1800, 1800},
-		"pause": {new(pause.Limiter), 900, 1035},
+		"none": {nil, 1800, 1800},
+		"one":  {new(ratelimit.Limiter), 900, 1035},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
