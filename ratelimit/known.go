@@ -2,7 +2,8 @@ package ratelimit
 
 import (
 	"context"
-	"fmt"
+	"errors"
+	"slices"
 	"time"
 )
 
@@ -51,12 +52,12 @@ type taker struct {
 	turn chan time.Duration // below 0: it asks next
 }
 
-// keep waits until the Limit allows a call, unless that would be after due.
-func (l *Limiter) keep(ctx context.Context, cost float64, due time.Time) error {
-	if l.Limit.Rate <= 0 || l.plenty(cost) {
+// keep waits until the Limit allows a call, unless that would be too late.
+func (l *Limiter) keep(ctx context.Context, c *caller) error {
+	if l.Limit.Rate <= 0 || l.plenty(c.cost) {
 		return nil
 	}
-	t := &taker{cost: cost, turn: make(chan time.Duration, 1)}
+	t := &taker{cost: c.cost, turn: make(chan time.Duration, 1)}
 	l.mu.Lock()
 	if l.reserve.waiting >= l.maxLine() {
 		l.mu.Unlock()
@@ -75,12 +76,12 @@ func (l *Limiter) keep(ctx context.Context, cost float64, due time.Time) error {
 	if wait < 0 {
 		wait = l.ask(t)
 	}
-	if wait == 0 || l.now().Add(wait).After(due) {
+	if wait == 0 || l.now().Add(wait).After(c.due) {
 		return nil // as without a Limiter, if it is too late
 	}
-	err := l.clock().Sleep(ctx, wait)
+	err := l.sleep(ctx, c, wait)
 	if err != nil {
-		l.giveBack(cost)
+		l.giveBack(c.cost)
 	}
 	return err
 }
@@ -119,59 +120,74 @@ func (l *Limiter) plenty(units float64) bool {
 
 // ask asks the Store once for all that are in line, and passes the turn to ask to the next.
 func (l *Limiter) ask(me *taker) time.Duration {
-	now := l.now()
 	r := &l.reserve
 	l.mu.Lock()
-	all, back := r.line, r.back
+	all, units := r.line, -r.back
 	r.line, r.back = nil, 0
-	units := -back
+	l.mu.Unlock()
+	waits := make([]time.Duration, len(all))
+	defer func() { // also if the Clock panics
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for i, t := range all {
+			t.turn <- waits[i]
+		}
+		r.asking = len(r.line) > 0
+		if r.asking {
+			r.line[0].turn <- -1
+		}
+	}()
 	for _, t := range all {
 		units += t.cost
 	}
-	store := l.Store != nil && !r.busy && !now.Before(r.down)
-	l.mu.Unlock()
-
-	var wait time.Duration
-	var processes int
-	err := errNoStore
-	if store {
-		wait, processes, err = l.take(units)
-	}
-
+	wait, rate := l.reserved(units)
+	now := l.now()
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	now = l.now()
-	switch {
-	case err == nil:
-		r.processes = max(1, processes)
-	case store:
-		r.down = now.Add(pause)
-	}
-	rate := l.Limit.Rate / float64(max(1, r.processes)) // of this process, if there is no Store
-	r.full = later(r.full, now).Add(duration(units / rate))
-	if err == nil {
-		rate = l.Limit.Rate
-	} else {
-		wait = r.full.Sub(now) - duration(max(1, l.Limit.Burst)/l.Limit.Rate)
-	}
+	blocked := r.blocked.Sub(now)
+	l.mu.Unlock()
 	mine := time.Duration(0)
-	for _, t := range all { // the last one begins when all are available
-		units -= t.cost
-		turn := max(0, wait-duration((units+back)/rate), r.blocked.Sub(now))
+	after := 0.0 // units of those behind
+	for i, t := range slices.Backward(all) {
+		waits[i] = max(0, blocked, wait-duration(after/rate)) // the last one begins when all are available
+		after += t.cost
 		if t == me {
-			mine = turn
-		} else {
-			t.turn <- turn
+			mine = waits[i]
 		}
-	}
-	r.asking = len(r.line) > 0
-	if r.asking {
-		r.line[0].turn <- -1
 	}
 	return mine
 }
 
-var errNoStore = fmt.Errorf("ratelimit: no Store")
+// reserved reserves units, in the Store or else in this process's share. It returns after how
+// long all of them are available, and the rate at which they become available.
+func (l *Limiter) reserved(units float64) (wait time.Duration, rate float64) {
+	r := &l.reserve
+	now := l.now()
+	l.mu.Lock()
+	ask := l.Store != nil && !r.busy && !now.Before(r.down)
+	l.mu.Unlock()
+	var processes int
+	err := errNoStore
+	if ask {
+		wait, processes, err = l.take(units)
+	}
+	now = l.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case err == nil:
+		r.processes = max(1, processes)
+	case ask:
+		r.down = now.Add(pause)
+	}
+	rate = l.Limit.Rate / float64(max(1, r.processes)) // of this process
+	r.full = later(r.full, now).Add(duration(units / rate))
+	if err == nil {
+		return wait, l.Limit.Rate
+	}
+	return r.full.Sub(now) - duration(max(1, l.Limit.Burst)/l.Limit.Rate), rate
+}
+
+var errNoStore = errors.New("ratelimit: no Store")
 
 // take calls Store.Take. It does not wait for a Store that ignores its context.
 func (l *Limiter) take(units float64) (wait time.Duration, processes int, err error) {

@@ -261,6 +261,18 @@ func (d *level) plenty(now time.Time, l *Limiter, units float64) bool {
 	return d.leftAt(now)-out-d.cost(units) >= d.limit*low && now.Before(d.at.Add(max(d.window, time.Second)))
 }
 
+// state returns what is left now.
+func (d *level) state(now time.Time, l *Limiter) State {
+	out := max(0, d.sent(l.calls, l.units)-d.sentAt)
+	return State{
+		Name:      d.name,
+		Limit:     d.limit,
+		Remaining: max(0, d.leftAt(now)-out),
+		Reset:     max(0, d.end.Add(d.late).Sub(now)),
+		Window:    d.window,
+	}
+}
+
 // short reports whether calls have to wait in this window, or had to in the one before.
 func (d *level) short(now time.Time) bool {
 	return d.known && !d.ignore.After(now) && (d.tight || d.was) && d.verified

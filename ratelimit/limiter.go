@@ -49,6 +49,7 @@ type Limiter struct {
 	ramp    ramp // of a Limiter that knows nothing yet
 	heard   bool // Hear has been called
 	reserve reserve
+	stats   Stats         // without States and Waiting
 	rtt     time.Duration // of a request, on average
 	least   time.Duration // the shortest of recent requests
 }
@@ -217,6 +218,7 @@ type caller struct {
 	last  time.Time // it begins at the latest
 	late  time.Time // later, it could hardly end in time
 	order time.Time // of the line
+	since time.Time // it waits; zero: it did not have to
 	index int       // in the line; -1: not in it
 	wake  context.CancelFunc
 }
@@ -241,13 +243,7 @@ func (l *line) Pop() any {
 // returns an error only if ctx ends or the Clock fails while it waits.
 func (l *Limiter) Wait(ctx context.Context) error {
 	c := &caller{cost: charge(ctx, l), index: -1}
-	defer func() {
-		if c.index >= 0 { // the Clock panicked; the calls behind must not wait for this one
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			l.leave(c)
-		}
-	}()
+	defer l.conclude(c)
 	var ended error
 	for {
 		woken, wake := context.WithCancel(ctx)
@@ -257,14 +253,39 @@ func (l *Limiter) Wait(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			return l.keep(ctx, c.cost, c.due)
+			return l.keep(ctx, c)
 		}
-		ended = l.clock().Sleep(woken, wait)
+		ended = l.sleep(woken, c, wait)
 		if woken.Err() != nil {
 			ended = ctx.Err() // nil if only woken
 		}
 		wake()
 	}
+}
+
+// conclude counts the wait of a call that does not wait any more.
+func (l *Limiter) conclude(c *caller) {
+	l.mu.Lock()
+	if c.index >= 0 { // the Clock panicked; the calls behind must not wait for this one
+		l.leave(c)
+	}
+	l.mu.Unlock()
+	if c.since.IsZero() {
+		return
+	}
+	now := l.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stats.Waits++
+	l.stats.Waited += max(0, now.Sub(c.since))
+}
+
+// sleep waits, and notes when a call began to wait.
+func (l *Limiter) sleep(ctx context.Context, c *caller, d time.Duration) error {
+	if c.since.IsZero() {
+		c.since = l.now()
+	}
+	return l.clock().Sleep(ctx, d)
 }
 
 // turn returns how long a call waits before it asks again; 0: it begins, or ends with the

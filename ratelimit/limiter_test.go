@@ -239,24 +239,55 @@ func TestCanceledWhileWaiting(t *testing.T) {
 	})
 }
 
-// panicking is a Clock whose first Sleep panics.
+// panicking is a Clock that panics once.
 type panicking struct {
 	retry.SystemClock
-	once sync.Once
+	calls atomic.Int32 // until it does
+}
+
+func (p *panicking) Now() time.Time {
+	if p.calls.Add(-1) == 0 {
+		panic("broken")
+	}
+	return p.SystemClock.Now()
 }
 
 func (p *panicking) Sleep(ctx context.Context, d time.Duration) error {
-	p.once.Do(func() { panic("broken") })
+	if p.calls.Add(-1) == 0 {
+		panic("broken")
+	}
 	return p.SystemClock.Sleep(ctx, d)
 }
 
 func TestPanicOfTheClockLosesNobody(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := &ratelimit.Limiter{Clock: &panicking{}}
-		exhaust(l, 9*sec)
-		assert.Panics(t, func() { _ = l.Wait(t.Context()) })
-		assert.LessOrEqual(t, waits(t, l, t.Context()), 10*sec)
-	})
+	for _, limit := range []ratelimit.Limit{{}, {Rate: 1, Burst: 1}} {
+		for calls := range int32(60) {
+			synctest.Test(t, func(t *testing.T) {
+				clock := &panicking{}
+				l := &ratelimit.Limiter{Clock: clock, Limit: limit, MaxWait: 20 * sec}
+				exhaust(l, 9*sec)
+				clock.calls.Store(calls + 1)
+				var panics, begun atomic.Int32
+				for range 5 {
+					go func() {
+						defer func() {
+							if recover() != nil {
+								panics.Add(1)
+							}
+						}()
+						if l.Wait(context.Background()) == nil {
+							begun.Add(1)
+						}
+					}()
+				}
+				time.Sleep(time.Minute)
+				assert.LessOrEqual(t, panics.Load(), int32(1))
+				assert.Equal(t, int32(5), panics.Load()+begun.Load(), "panic of call %d", calls)
+				clock.calls.Store(0)
+				assert.Zero(t, l.Stats().Waiting)
+			})
+		}
+	}
 }
 
 func TestHints(t *testing.T) {

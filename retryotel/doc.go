@@ -36,7 +36,8 @@
 //	retry.items     counter    items of batches, by retry.fate: accepted, refused, unknown,
 //	                           given_up or not_sent; see Instrumentation.CountItems
 //
-// Instrumentation.ObserveBudget adds the gauge retry.budget.balance.
+// Instrumentation.ObserveBudget adds the gauge retry.budget.balance, and ObserveLimiter adds
+// metrics whose names begin with retry.limit.
 //
 // These metrics have the attribute retry.operation. The values of retry.reason are those
 // returned by [retry.Error.ReasonLabel]. Failed attempts and calls have the attribute
