@@ -321,10 +321,11 @@ func (d *level) gate(now time.Time, l *Limiter, units float64) time.Time {
 		}
 		return d.available(now, end, cost-left+out)
 	}
-	left -= out / part // as others use theirs
-	if left < cost {
-		return d.available(now, end, cost-left)
+	left = min(left, d.left+part*d.refill()*max(0, now.Sub(d.at).Seconds())) // others use their parts
+	if left-out/part < cost {
+		return d.available(now, end, max(cost/2, cost+out-left)/part)
 	}
+	left -= out / part
 	horizon := end.Sub(now)
 	if refill := d.refill(); refill > 0 {
 		horizon = duration((d.limit - left) / refill)
