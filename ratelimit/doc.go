@@ -17,9 +17,14 @@
 // the headers. Elsewhere, such as in [retry.Do], in gRPC and in AWS clients, it learns only the
 // hints of refusals: after three of them in a row, calls wait until the earliest hint is over.
 //
+// # A limit that you know
+//
+// If the server does not tell its limit, set [Limiter.Limit], and a [Store] such as [Redis] to
+// share it with other processes.
+//
 // # Scope
 //
 // Share a Limiter among the calls that share a limit, such as those with one key, and no
 // others: other calls would wait, too. retryhttp.PerScope keeps a Limiter for each route or
-// host. Processes need not know of each other.
+// host. Processes need not know of each other, because the headers tell each what all have used.
 package ratelimit

@@ -14,7 +14,24 @@ const (
 	alone = 0.9  // with this part, nobody else uses the limit
 )
 
-// A level is one limit of the server, as this process has last heard of it.
+// A level is one limit of the server, as this process has last heard of it. Windows and buckets
+// have the same states:
+//
+//	calm ── less than a quarter is left ──▶ tight ── the reset has passed ──▶ assumed
+//	  ▲                                      ▲                                   │
+//	  │                                      └── young ◀── the first response ───┘
+//	  └── a whole window was not tight ──────────┘
+//
+//	calm     A call begins at once.
+//	tight    Calls begin at the rate at which this process's part of what is left would be used
+//	         up in a sixth of the time to the reset. Whatever the sum of the parts is, what is
+//	         left fades and does not run out: in a window, it ends with the window; in a bucket,
+//	         it stays where all use what is refilled.
+//	assumed  Nobody has confirmed the new window. One call begins, then two, four and so on.
+//	young    The first second, at most. The process's part of the new window begins at once.
+//	         Then it is tight.
+//
+// A level whose headers proved to be wrong is ignored for ten minutes.
 type level struct {
 	name     string
 	inTokens bool
@@ -40,14 +57,14 @@ type level struct {
 	mine, all float64 // used lately, by this process and by all
 	part      float64
 
-	refills     int // above 0: what is left grows before the reset, as in a bucket
-	exact       bool
+	refills     int       // above 0: what is left grows before the reset, as in a bucket
+	exact       bool      // resets are not rounded to seconds
 	told        time.Time // an end, some time ago
-	toldAt      time.Time
-	used, reset float64 // sums of what was used and of seconds to the reset: their ratio is the refill
+	toldAt      time.Time // when the request began whose response said so
+	used, reset float64   // sums of what was used and of seconds to the reset: their ratio is the refill
 
-	verified bool // a refusal has agreed
-	lies     int
+	verified bool    // a refusal has agreed
+	lies     int     // calls in a row that succeeded although nothing was left
 	claimed  float64 // begun by this process
 	shown    float64 // how much less is left since
 	ignore   time.Time
@@ -296,7 +313,7 @@ func (d *level) gate(now time.Time, l *Limiter, units float64) time.Time {
 	if !d.known || d.ignore.After(now) {
 		return time.Time{}
 	}
-	cost, sent := d.cost(units), d.sent(l.calls, l.units)
+	cost, sent := min(d.cost(units), d.limit), d.sent(l.calls, l.units)
 	if d.refills <= 0 && !now.Before(d.end.Add(d.late)) && d.left < d.limit {
 		d.assume(now, sent)
 	}
@@ -327,6 +344,9 @@ func (d *level) gate(now time.Time, l *Limiter, units float64) time.Time {
 	}
 	left -= out / part
 	horizon := end.Sub(now)
+	if d.refills <= 0 && horizon > 2*l.maxWait() {
+		return time.Time{} // nobody waits for that long, so the calls of an hour are not spread
+	}
 	if refill := d.refill(); refill > 0 {
 		horizon = duration((d.limit - left) / refill)
 	}

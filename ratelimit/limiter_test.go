@@ -120,6 +120,17 @@ func TestTooLate(t *testing.T) {
 	}
 }
 
+// TestCostAboveTheLimit: a call that costs more than the whole limit begins at the reset.
+func TestCostAboveTheLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &ratelimit.Limiter{}
+		ctx := ratelimit.WithCost(t.Context(), 5000)
+		r := ratelimit.Response{Refused: true, Hint: 9 * sec, States: []ratelimit.State{{Name: "tokens", Limit: 1000, Reset: 9 * sec}}}
+		l.Hear(l.Begin(ctx), r)
+		assert.InDelta(t, 9, waits(t, l, ctx).Seconds(), 0.2)
+	})
+}
+
 // TestHopeless: a call that could not end in time does not use up what is left.
 func TestHopeless(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
