@@ -139,11 +139,21 @@ func (p *pass) reportEnds(call *call) {
 			if value == nil || value.Kind() != constant.String {
 				continue
 			}
-			if text := constant.StringVal(value); ending.MatchString(text) && !toSavepoint.MatchString(text) {
+			if endsTransaction(constant.StringVal(value)) {
 				p.report(c.Cursor, "%s commits and rolls back: remove this statement, or the outcome is unknown", shortName(call.name))
 			}
 		}
 	}
+}
+
+// endsTransaction reports whether one of the statements in a text ends the transaction.
+func endsTransaction(text string) bool {
+	for statement := range strings.SplitSeq(text, ";") {
+		if ending.MatchString(statement) && !toSavepoint.MatchString(statement) {
+			return true
+		}
+	}
+	return false
 }
 
 // unheeded reports whether the error of a statement is only looked at or logged.

@@ -54,6 +54,9 @@ func ends(ctx context.Context, p retry.Policy, db *sql.DB, key retrysql.Key) err
 		if _, err := tx.ExecContext(ctx, " COMMIT"); err != nil { // want `retrysql.Once commits and rolls back: remove this statement`
 			return nil, err
 		}
+		if _, err := tx.ExecContext(ctx, "UPDATE a SET b = 1; COMMIT; BEGIN"); err != nil { // want `retrysql.Once commits and rolls back: remove this statement`
+			return nil, err
+		}
 		_, err := tx.ExecContext(ctx, prepare) // want `retrysql.Once commits and rolls back: remove this statement`
 		return nil, err
 	})
