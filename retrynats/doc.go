@@ -42,7 +42,7 @@
 // message is redelivered to another worker.
 //
 // Delivery is at least once: the function must be idempotent. docs/durable.md in the
-// repository shows how, and contains measurements.
+// repository shows how.
 //
 // # Counting
 //

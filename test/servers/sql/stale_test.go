@@ -58,7 +58,7 @@ func TestStalePool(t *testing.T) {
 					db := v.open(t, p.addr(), connections)
 					defer db.Close()
 					if pool, ok := db.(pgxDatabase); ok {
-						db = resetting{pool, retrysql.Resetting(pool.pool.Begin, pool.pool.Reset)}
+						db = resetting{pool, beginOf(pool.pool)}
 					}
 					fillPool(t, db, connections)
 					p.lead(addr)
