@@ -330,6 +330,49 @@ func canceled(resp *http.Response) *http.Response {
 	return resp
 }
 
+// TestComplete: a reader gets an error if a stream ends before its answer is complete, and
+// otherwise the stream as it is.
+func TestComplete(t *testing.T) {
+	const failed = "data: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}\n\n"
+	read := func(kind, text string, status int) (string, error) {
+		base := roundTripper(func(*http.Request) (*http.Response, error) {
+			resp := stream(kind, iotest.OneByteReader(strings.NewReader(text)))
+			resp.StatusCode = status
+			return resp, nil
+		})
+		req, err := http.NewRequestWithContext(t.Context(), "POST", "https://api.example/", nil)
+		require.NoError(t, err)
+		resp, err := apis.Complete(base).RoundTrip(req)
+		require.NoError(t, err)
+		body, err := io.ReadAll(resp.Body)
+		return string(body), err
+	}
+	for _, tt := range answers {
+		for _, text := range parts(tt.events) {
+			body, err := read(tt.kind, text, 200)
+			assert.Equal(t, text, body)
+			if complete := text == strings.Join(tt.events, ""); complete || isComment(text) && !strings.Contains(text, "data:") {
+				assert.NoError(t, err, "%s: %q", tt.name, text)
+			} else {
+				assert.ErrorIs(t, err, io.ErrUnexpectedEOF, "%s: %q", tt.name, text)
+			}
+		}
+	}
+	for name, tt := range map[string]struct {
+		kind, text string
+		status     int
+	}{
+		"another protocol": {"text/event-stream", "data: a\n\n", 200},
+		"an error":         {"text/event-stream", "data: {\"type\":\"message_start\"}\n\n" + failed, 200},
+		"a failed status":  {"text/event-stream", "data: {\"type\":\"message_start\"}\n\n", 500},
+		"JSON":             {"application/json", "{\"type\":\"message_start\"}", 200},
+	} {
+		body, err := read(tt.kind, tt.text, tt.status)
+		assert.NoError(t, err, name)
+		assert.Equal(t, tt.text, body, name)
+	}
+}
+
 // TestEventsEnd: the loop ends with the protocol, although the server keeps the stream open.
 func TestEventsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

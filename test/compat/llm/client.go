@@ -20,15 +20,19 @@ import (
 
 // NewClient returns the client for all calls of models. Make it once, and share it.
 func NewClient(base *http.Transport) *http.Client {
+	return &http.Client{Transport: apis.Complete(newTransport(base))}
+}
+
+func newTransport(base *http.Transport) *retryhttp.Transport {
 	base.HTTP2 = &http.HTTP2Config{SendPingTimeout: 10 * time.Second, PingTimeout: 5 * time.Second}
-	return &http.Client{Transport: &retryhttp.Transport{
+	return &retryhttp.Transport{
 		Base:             base,
 		Policy:           retry.Policy{MaxAttempts: 5, MaxElapsed: 10 * time.Minute},
 		Check:            apis.CheckWithin(time.Minute), // a stream is silent before its first output
 		FirstByteTimeout: 5 * time.Minute,               // an answer that is no stream takes so long
 		StallTimeout:     2 * time.Minute,               // a body is silent
 		MayRepeat:        mayRepeat,
-	}}
+	}
 }
 
 // mayRepeat reports whether a request may be executed twice. A question to a model may: it

@@ -9,9 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/openai/openai-go/v3"
-
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryhttp/apis"
 )
@@ -69,43 +66,4 @@ func streamAll(ctx context.Context, client *http.Client, url, question string, p
 		}
 		return err
 	})
-}
-
-var errIncomplete = errors.New("the stream ended before the answer was complete")
-
-// streamOpenAI reads a stream with openai-go, which takes a stream that ends early for a
-// complete one.
-func streamOpenAI(ctx context.Context, client openai.Client, params openai.ChatCompletionNewParams) (string, error) {
-	stream := client.Chat.Completions.NewStreaming(ctx, params)
-	defer stream.Close()
-	var answer openai.ChatCompletionAccumulator
-	for stream.Next() {
-		answer.AddChunk(stream.Current())
-	}
-	if err := stream.Err(); err != nil {
-		return "", err
-	}
-	if len(answer.Choices) == 0 || answer.Choices[0].FinishReason == "" {
-		return "", errIncomplete
-	}
-	return answer.Choices[0].Message.Content, nil
-}
-
-// streamAnthropic does the same with anthropic-sdk-go.
-func streamAnthropic(ctx context.Context, client anthropic.Client, params anthropic.MessageNewParams) (string, error) {
-	stream := client.Messages.NewStreaming(ctx, params)
-	defer stream.Close()
-	var answer anthropic.Message
-	for stream.Next() {
-		if err := answer.Accumulate(stream.Current()); err != nil {
-			return "", err
-		}
-	}
-	if err := stream.Err(); err != nil {
-		return "", err
-	}
-	if answer.StopReason == "" {
-		return "", errIncomplete
-	}
-	return answer.Content[0].Text, nil
 }
