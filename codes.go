@@ -12,8 +12,8 @@ import (
 //
 // A code is an HTTP status ("450"), all statuses of a hundred ("5xx"), several ("502-504"), the
 // name of a status code of gRPC ("UNAVAILABLE", in any case, "_" omitted or not), or a SQLSTATE
-// ("40001"). An error says a code as it does to [DefaultClassifier]. If an error wraps others,
-// the outermost whose code is listed counts.
+// ("40001"). Codes reads an error as [DefaultClassifier] does. If an error wraps others, the
+// outermost whose code is listed counts.
 //
 // The lists change the class of an error, not whether its operation may run twice: an HTTP POST
 // whose response has a listed status is still sent only once unless it may be repeated. Markers

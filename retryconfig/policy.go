@@ -17,7 +17,7 @@ import (
 // text (see [Parse]) or as a mapping with the keys of the text and "rule" (or "preset", or
 // "backoff") for its first word:
 //
-//	{"rule": "full", "base": "1s", "attempts": 7, "budget": {"rule": "token", "cost": 10}}
+//	{"rule": "full", "base": "1s", "attempts": 7, "budget": {"rule": "shared", "reserve": 5}}
 //
 // A text replaces the Policy, but keeps Hooks, Clock, Rand, and a Classifier that is not a
 // preset's. A mapping changes only what it names: without a rule, its keys apply to the
