@@ -128,6 +128,7 @@ func TestRestart(t *testing.T) {
 				addr := v.address(t)
 				direct := v.connect(t, addr, 1)
 				createBank(t, direct, 8)
+				createKeys(t, v, direct)
 				db := v.open(t, addr, 4)
 				policy := retry.Policy{MaxAttempts: 1000, Backoff: retry.FullJitter{Base: 5 * time.Millisecond, Cap: 100 * time.Millisecond}}
 				begun := make(chan struct{})
