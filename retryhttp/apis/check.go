@@ -1,7 +1,7 @@
 // Package apis reads what well-known HTTP APIs say about retrying in the bodies of their
-// responses: waits, used-up quotas, overload within an event stream, and errors with
-// status 200. It also reads streams, such as those of language models. It is separate from package retryhttp so that only programs that use it
-// contain it.
+// responses: waits, used-up quotas, and errors with status 200. It also reads streams, such
+// as those of language models, and finds failures before and after their first output. It is
+// separate from package retryhttp so that only programs that use it contain it.
 //
 //	client := &http.Client{Transport: &retryhttp.Transport{Check: apis.Check}}
 //
@@ -43,8 +43,8 @@ const (
 //
 // It reads up to 32 KiB of a body with a status of 400 or above that begins like JSON or is
 // text/plain. With status 200, it reads a body whose Content-Type ends in json if its first
-// key is error, errors, error_code, or ok with the value false. Of other bodies it reads at
-// most 24 bytes, or 128 of a response of JSON-RPC.
+// key is error, errors, error_code, ok with the value false, or status with the value "0".
+// Of other bodies it reads at most 24 bytes, or 128 of a response of JSON-RPC.
 //
 // The stream that answers a POST, of server-sent events or JSON lines, is read up to the
 // first event with output, or 2 MiB. An error event before it, a lost connection and the end

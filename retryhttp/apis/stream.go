@@ -127,7 +127,7 @@ func (e *BrokenError) Error() string {
 func (e *BrokenError) Unwrap() error { return e.Err }
 
 // Events returns the events of the stream in the body of resp, and closes the body when the
-// loop ends. It reads server-sent events as the HTML standard says, and JSON lines such as
+// loop ends. The events can be read once. It reads server-sent events as the HTML standard says, and JSON lines such as
 // Ollama's. A failed status is an error, see [retryhttp.CheckStatus], and so is a response of
 // JSON that is no stream.
 //

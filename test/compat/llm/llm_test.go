@@ -168,14 +168,14 @@ var providers = []provider{
 				}
 				return answer.Text(), nil
 			}
-			text := ""
+			var text strings.Builder
 			for part, err := range sdk.Models.GenerateContentStream(ctx, "m", genai.Text("Hi"), nil) {
 				if err != nil {
 					return "", err
 				}
-				text += part.Text()
+				text.WriteString(part.Text())
 			}
-			return text, nil
+			return text.String(), nil
 		},
 	},
 	{
