@@ -36,7 +36,9 @@ type StatusError struct {
 // The error for a [Transport]'s response ends a Do around it, because the Transport has
 // already retried; its text says why the Transport gave up, and it matches that reason,
 // such as [retry.ErrBudget]. If the Transport gave up, [retry.Verdict.GaveUp] is true, so
-// that a queue can begin the job again. CheckStatus does not touch the Body.
+// that a queue can begin the job again. If the Transport's Policy allows only one attempt, a
+// Do around it retries, unless the request must not be repeated. CheckStatus does not touch
+// the Body.
 func CheckStatus(resp *http.Response) error {
 	if resp.StatusCode < 400 {
 		return nil
@@ -48,6 +50,9 @@ func CheckStatus(resp *http.Response) error {
 	}
 	if x.gaveUp == nil {
 		return retry.Permanent(e.verdict())
+	}
+	if x.gaveUp.Attempts == 1 && x.gaveUp.Reason == retry.ErrMaxAttempts {
+		return e.verdict() // this Transport does not retry, so a Do around it may
 	}
 	e.gaveUp = x.gaveUp
 	loop := *x.gaveUp

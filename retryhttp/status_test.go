@@ -408,3 +408,28 @@ func TestCheckStatusSaysWhy(t *testing.T) {
 		assert.True(t, retry.Policy{}.Classify(err).GaveUp)
 	}
 }
+
+// TestCheckStatusOfOneAttempt: a Do around a Transport that makes one attempt retries what the
+// Transport would have retried, and nothing else.
+func TestCheckStatusOfOneAttempt(t *testing.T) {
+	for _, tt := range []struct {
+		method string
+		status int
+		sent   int
+	}{
+		{"GET", 503, 3},
+		{"GET", 404, 1},
+		{"POST", 503, 1}, // may have been executed
+		{"POST", 429, 3},
+	} {
+		base := &script{replies: []reply{{status: tt.status}}}
+		transport := &retryhttp.Transport{Base: base, Policy: retry.Policy{MaxAttempts: retry.NoRetry}}
+		err := retry.Do(t.Context(), quick(), func(context.Context) error {
+			resp, err := transport.RoundTrip(request(t, tt.method, ""))
+			require.NoError(t, err)
+			return retryhttp.CheckStatus(resp)
+		})
+		assert.Error(t, err)
+		assert.Len(t, base.requests, tt.sent, "%s %d", tt.method, tt.status)
+	}
+}
