@@ -173,6 +173,14 @@ func named(h http.Header, name string, limit, remaining float64, reset time.Dura
 	h.Set("X-RateLimit-Reset"+name, rounded(reset))
 }
 
+func millis(h http.Header, name string, limit, remaining float64, reset time.Duration) {
+	named(h, name, limit, remaining, reset)
+	if name != "" {
+		name = "-" + name
+	}
+	h.Set("X-RateLimit-Reset"+name, reset.Round(ms).String())
+}
+
 // RoundTrip is the server, and the network before it.
 func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
@@ -340,11 +348,13 @@ var fleets = []fleet{
 	{name: "window, resets rounded down", headers: says(func(l, r float64, d time.Duration) (float64, float64, time.Duration) { return l, r, max(0, d-999*ms) }), quotas: one(&window{limit: 400, length: 8 * sec}), least: 97, most: 1.3, within: 90 * sec},
 	{name: "window, resets of 0", headers: says(func(l, r float64, d time.Duration) (float64, float64, time.Duration) { return l, r, 0 }), quotas: one(&window{limit: 400, length: 8 * sec}), least: 95, most: 1.45, within: 90 * sec},
 	{name: "window, no headers", headers: silent, quotas: one(&window{limit: 400, length: 8 * sec}), least: 85, most: 1.7, within: 90 * sec},
+	{name: "window of an hour", jobs: 4500, quotas: one(&window{limit: 5000, length: time.Hour}), least: 100, most: 1, within: 8 * sec},
 	{name: "sliding window", quotas: one(&sliding{limit: 400, length: 8 * sec}), least: 94, most: 1.5, within: 90 * sec},
 	{name: "windows of a second and a minute", jobs: 3000, quotas: map[string]quota{"second": &window{limit: 60, length: sec}, "minute": &window{limit: 1000, length: 60 * sec}}, least: 95, most: 1.6, within: 170 * sec},
 	{name: "bucket", quotas: one(&bucket{limit: 400, rate: 50}), least: 99, most: 1.06, within: 80 * sec},
 	{name: "slow bucket", processes: 4, workers: 4, jobs: 200, quotas: one(&bucket{limit: 60, rate: 1}), least: 97, most: 1.12, within: 165 * sec},
 	{name: "tokens, slow bucket", processes: 10, takes: 3 * sec, jobs: 1000, cost: between(500, 3000), quotas: map[string]quota{"tokens": &bucket{limit: 400_000, rate: 400_000. / 60}}, least: 97, most: 1.1, within: 230 * sec},
+	{name: "tiny bucket, resets in milliseconds", headers: millis, quotas: one(&bucket{limit: 10, rate: 50}), least: 80, most: 2, within: 90 * sec},
 	{name: "small bucket", quotas: one(&bucket{limit: 20, rate: 50}), least: 97, most: 1.25, within: 88 * sec},
 	{name: "tokens, window", takes: 500 * ms, cost: between(200, 1800), quotas: map[string]quota{"tokens": &window{limit: 400_000, length: 8 * sec}, "requests": &bucket{limit: 3000, rate: 500}}, least: 99, most: 1.12, within: 90 * sec},
 	{name: "tokens, bucket", jobs: 3000, takes: sec, cost: between(200, 1800), quotas: map[string]quota{"tokens": &bucket{limit: 300_000, rate: 30_000}, "requests": &bucket{limit: 3000, rate: 500}}, least: 99, most: 1.08, within: 105 * sec},

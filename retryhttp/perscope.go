@@ -3,9 +3,9 @@ package retryhttp
 import (
 	"cmp"
 	"context"
-	"hash/maphash"
+	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
-	"strconv"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/ratelimit"
@@ -41,15 +41,14 @@ func ByRoute(req *http.Request) string {
 	return cmp.Or(req.Method, http.MethodGet) + " " + req.URL.Path + " " + ByHost(req)
 }
 
-// ByHost returns the host and port of a request, and a hash of its Authorization. Use it only
+// ByHost returns the host and port of a request, and a hash of its Authorization, which is the
+// same in all processes, so it may be the Key of a shared limit. Use it only
 // if the whole host has one limit for each key: if a single route has one, calls to the
 // others wait, too.
 func ByHost(req *http.Request) string {
-	key := maphash.String(seed, req.Header.Get("Authorization"))
-	return authorityOf(req.URL).String() + " " + strconv.FormatUint(key, 16)
+	key := sha256.Sum256([]byte(req.Header.Get("Authorization")))
+	return authorityOf(req.URL).String() + " " + hex.EncodeToString(key[:8])
 }
-
-var seed = maphash.MakeSeed()
 
 // limiter returns a Limiter for a request that also waits for another one. Both may be nil.
 func (p *PerScope) limiter(req *http.Request, other retry.Limiter) retry.Limiter {

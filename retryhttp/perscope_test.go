@@ -48,6 +48,7 @@ func TestScopes(t *testing.T) {
 		assert.Equal(t, tt.route, retryhttp.ByRoute(first) == retryhttp.ByRoute(other), tt.name)
 		assert.Equal(t, tt.host, retryhttp.ByHost(first) == retryhttp.ByHost(other), tt.name)
 	}
+	assert.Equal(t, "api.example:443 bffde20413347b7a", retryhttp.ByHost(first), "in every process")
 	assert.NotContains(t, retryhttp.ByRoute(first), "secret")
 	unset := get(func(r *http.Request) { r.Method = "" })
 	assert.Equal(t, retryhttp.ByRoute(first), retryhttp.ByRoute(unset), "a method that is not set is GET")
