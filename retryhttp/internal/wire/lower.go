@@ -45,7 +45,7 @@ func (l *Lower) CloseIdleConnections() {
 // lowerings are what became of the requests that a wrapper passed on in one attempt: usually
 // one, two for digest authentication, several for a wrapper that retries.
 type lowerings struct {
-	begun, done int
+	begun, done int32
 	doubt       bool // one of them was answered, or may have been executed
 	last        Fate
 	again       bool // of the last
@@ -80,7 +80,7 @@ func (x *Exchange) ended(below *Exchange, fate Fate) {
 	if x.state == over {
 		return
 	}
-	x.writes += 1 + below.Resends
+	x.writes += 1 + int32(below.Resends)
 	x.lower.done++
 	x.lower.last, x.lower.again = fate, below.Again
 	x.lower.doubt = x.lower.doubt || fate == Answered || fate == Unknown

@@ -47,15 +47,15 @@ type Exchange struct {
 	context.Context // of the attempt, with its limits of time
 	*Settings
 	Request http.Request                  // without GetBody
-	Single  bool                          // net/http must not resend it, even if it may be repeated
 	GetBody func() (io.ReadCloser, error) // nil: there is no body, or it can be sent only once
+	Single  bool                          // net/http must not resend it, even if it may be repeated
 
 	// What Send has found, besides its results.
 
 	Again     bool // the request should be sent again at once
-	Resends   int  // the times it was sent besides the first: by net/http, or by a wrapper
 	Malformed bool // the request cannot be sent at all
 	Refused   bool // its stream was refused, but that is no proof
+	Resends   int  // the times it was sent besides the first: by net/http, or by a wrapper
 
 	empty   bool  // the request has no body
 	watched bool  // the trace matters
@@ -69,8 +69,8 @@ type Exchange struct {
 
 	mu     sync.Mutex
 	state  state
-	writes int  // times the headers were written
-	http2  bool // or HTTP/3: the latest connection carries concurrent requests
+	http2  bool  // or HTTP/3: the latest connection carries concurrent requests
+	writes int32 // times the headers were written
 	lower  lowerings
 }
 
@@ -214,7 +214,7 @@ func (x *Exchange) finish() state {
 	}
 	last := x.state
 	x.state = over
-	x.Resends = max(0, x.writes-1)
+	x.Resends = int(max(0, x.writes-1))
 	return last
 }
 
