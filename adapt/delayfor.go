@@ -19,15 +19,15 @@ import (
 // Each message needs its own id, the same for every delivery; otherwise messages that
 // failed together are redelivered together.
 //
-// Earlier failures count as transient failures without hints. The sum of their delays
-// counts as the elapsed time for MaxElapsed; the duration of the attempts is unknown.
-// After more than 1,000 failures, a rule that derives each delay from the previous one
-// starts from the last 1,000.
+// Earlier failures count as transient failures without hints. The sum of their delays counts as
+// the elapsed time for MaxElapsed; the duration of the attempts is unknown. A rule that derives
+// each delay from the previous one needs all delays before. After more than 1,000 failures,
+// DelayFor computes only the last 1,000 of them.
 //
-// If a retry loop inside the handler gave up (see [retry.Verdict.GaveUp]), the job can be
-// delivered again: DelayFor decides by that loop's last failure.
+// If err says that a retry loop inside the handler gave up (see [retry.Verdict.GaveUp]), it is
+// not final: DelayFor decides by the last failure of that loop.
 //
-// The Budget is used as in Next: the caller makes the deposits.
+// As in Next, a retry withdraws from the Budget, but the caller has to make the deposits.
 func DelayFor(p retry.Policy, id string, failed int, err error) (time.Duration, error) {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, id) // never fails

@@ -5,7 +5,7 @@
 //   - [Sequence] returns the delays of one call, for libraries that get them from an object:
 //     cenkalti/backoff, sethvargo/go-retry and gax-go.
 //   - [ZeroBased] and [OneBased] map the number of a retry to its delay, for libraries that
-//     count retries. They differ in the number of the first retry.
+//     count retries. ZeroBased counts the first retry as 0, and OneBased as 1.
 //   - [RateLimiter] is the per-item limiter of a Kubernetes work queue (client-go,
 //     controller-runtime).
 //   - [DelayFor] decides about a message or job by its id, on any worker and after any

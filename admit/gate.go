@@ -51,8 +51,8 @@ type Ticket struct {
 	batch    uint64
 }
 
-// Refused is the error of a refused request: the time after which the caller is asked to
-// return. Package retry's DefaultClassifier reads it as throttling with a hint.
+// Refused is the error of a refused request. Its value is how long the caller should wait
+// before it tries again. Package retry's DefaultClassifier reads it as throttling with a hint.
 type Refused time.Duration
 
 // Error returns a text with the time.
@@ -60,7 +60,7 @@ func (r Refused) Error() string {
 	return "server overloaded: retry after " + time.Duration(r).Round(time.Millisecond).String()
 }
 
-// RetryAfter returns the time after which the caller is asked to return.
+// RetryAfter returns how long the caller should wait before it tries again.
 func (r Refused) RetryAfter() time.Duration { return time.Duration(r) }
 
 // HTTPStatusCode returns 429.

@@ -5,16 +5,17 @@
 //
 // # The rule
 //
-// While more than a quarter of a server's limit is left, calls begin at once. Below that, each
-// process uses the part of what is left that it had of what was used before, as the headers of
-// every response tell, and then waits for the reset. A call never waits for longer than its
-// deadline, Policy.MaxElapsed or a minute allow, and a header that proves to be wrong is
-// ignored.
+// While more than a quarter of a server's limit is left, calls begin at once. When less is
+// left, each process begins calls more slowly, so that its share of what is left lasts until
+// the reset. The share of a process is its part of what all processes have used, which it
+// learns from the headers of its responses. A call never waits for longer than its deadline,
+// Policy.MaxElapsed and MaxWait (a minute by default) allow. A header that proves to be wrong
+// is ignored for ten minutes.
 //
 // # What it hears
 //
-// Package retryhttp tells a Limiter of each response, so that it learns what [Read] finds in
-// the headers. Elsewhere, such as in [retry.Do], in gRPC and in AWS clients, it learns only the
+// Package retryhttp passes each response to the Limiter, which learns what [Read] finds in the
+// headers. Elsewhere, such as in [retry.Do], in gRPC and in AWS clients, it learns only the
 // hints of refusals: after three of them in a row, calls wait until the earliest hint is over.
 //
 // # A limit that you know
@@ -26,5 +27,6 @@
 //
 // Share a Limiter among the calls that share a limit, such as those with one key, and no
 // others: other calls would wait, too. retryhttp.PerScope keeps a Limiter for each route or
-// host. Processes need not know of each other, because the headers tell each what all have used.
+// host. Processes need not know of each other, because the headers tell each process what all
+// of them have used.
 package ratelimit

@@ -45,11 +45,11 @@ const (
 //	                                 anthropic-ratelimit-tokens-reset
 //	X-RateLimit-Resource             the NAME of a limit that has no other
 //
-// The header of the limit may be missing. A reset is a number of seconds, a time since 1970 in
-// seconds or milliseconds, a duration such as 6m0s, or a date. A limit with a value that is
-// missing, negative or not a number is left out, and so is a limit on bytes or on concurrent
-// requests. Read returns at most eight States, ordered by Name. It takes time linear in the
-// length of the header.
+// If the header with the limit itself is missing, the State's Limit is 0. A reset is a number
+// of seconds, a time since 1970 in seconds or milliseconds, a duration such as 6m0s, or a date.
+// A limit with a value that is missing, negative or not a number is left out, and so is a limit
+// on bytes or on concurrent requests. Read returns at most eight States, ordered by Name. It
+// takes time linear in the length of the header.
 func Read(header map[string][]string, now time.Time) []State {
 	groups := map[string]*group{}
 	var list, policies []string

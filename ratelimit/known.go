@@ -12,15 +12,16 @@ import (
 type Limit struct{ Rate, Burst float64 }
 
 // A Store shares a [Limit] with other processes. [Redis] is one. It must be safe for concurrent
-// use. A Store that fails, hangs or panics costs a call at most a quarter of a second once a
-// second; meanwhile, each process takes an equal share.
+// use. If a Store fails, hangs or panics, calls wait for it for at most a quarter of a second,
+// and then do not ask it for a second. Meanwhile, each process uses an equal share of the
+// Limit.
 type Store interface {
-	// Take reserves n units of the limit of a key. It returns after how long all of them are
-	// available, 0 or less if now, and how many processes have called Take in the last ten
-	// seconds. If n is below 0, Take returns units that were not used.
+	// Take reserves n units of the limit of a key. It returns how long it takes until all of
+	// them are available (0 or less means now), and how many processes have called Take in the
+	// last ten seconds. If n is below 0, Take returns units that were not used.
 	Take(ctx context.Context, key string, l Limit, n float64) (wait time.Duration, processes int, err error)
 
-	// Empty makes nothing available for a time, because the server has refused a call.
+	// Empty makes all units unavailable for the time d, because the server has refused a call.
 	Empty(ctx context.Context, key string, l Limit, d time.Duration) error
 }
 

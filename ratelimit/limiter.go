@@ -12,12 +12,13 @@ import (
 )
 
 // A Limiter is a [retry.Limiter] that keeps calls under the limits of a server. The zero value
-// listens to responses. Share a Limiter, by pointer, among the calls that share a limit, such
-// as those with one key. It is safe for concurrent use, starts a goroutine only to ask a Store,
-// and must not be copied or changed once in use.
+// learns the limits from the responses. Share a Limiter, by pointer, among the calls that share
+// a limit, such as those with one key. It is safe for concurrent use, starts a goroutine only
+// to ask a Store, and must not be copied or changed once in use.
 type Limiter struct {
-	// Limit is a limit that you know, for servers whose headers do not tell. Where they do, and
-	// while more than a quarter is left, the headers overrule it. The zero Limit means none.
+	// Limit is a limit that you know, for servers whose headers do not tell it. If the headers
+	// do tell a limit, they overrule Limit as long as more than a quarter of it is left. The
+	// zero Limit means none.
 	Limit Limit
 
 	// Store shares Limit with the other processes that use the same Key. nil means that this
@@ -32,8 +33,8 @@ type Limiter struct {
 	// without a Limiter. 0 or less means a minute.
 	MaxWait time.Duration
 
-	// MaxLine is the maximum number of calls that wait. If as many wait, others begin at
-	// once. 0 or less means 10,000.
+	// MaxLine is the maximum number of calls that wait. If so many are waiting, further calls
+	// begin at once. 0 or less means 10,000.
 	MaxLine int
 
 	// Clock replaces the system's clock; nil means the system's. It should be the Clock of
@@ -61,8 +62,8 @@ type Begun struct {
 	calls, units float64 // that had begun by then
 }
 
-// A Response is what came back for a request. The zero Response is none, or a failure that
-// says nothing about limits.
+// A Response is what came back for a request. The zero Response stands for a request without a
+// response, or for a failure that says nothing about limits.
 type Response struct {
 	OK      bool          // the server executed the request
 	Refused bool          // the server refused the request because of a limit
@@ -93,8 +94,8 @@ func (l *Limiter) Hear(b Begun, r Response) {
 	l.note(now, b, r)
 }
 
-// Observe notes the hint of a refused attempt. [retry.Do] calls it. It does nothing if Hear is
-// called, which says more.
+// Observe notes the hint of a refused attempt. [retry.Do] calls it. Once Hear has been called,
+// Observe does nothing, because responses say more than hints.
 func (l *Limiter) Observe(a retry.Attempt) {
 	now := l.now()
 	l.mu.Lock()
@@ -240,7 +241,9 @@ func (l *line) Pop() any {
 }
 
 // Wait waits until an attempt may begin. The call whose deadline comes first is the first. Wait
-// returns an error only if ctx ends or the Clock fails while it waits.
+// returns an error if ctx ends or the Clock fails while it waits. While a limit is short, it
+// also returns one, which matches [context.DeadlineExceeded], if less time is left than the
+// shortest of recent requests took.
 func (l *Limiter) Wait(ctx context.Context) error {
 	c := &caller{cost: charge(ctx, l), index: -1}
 	defer l.conclude(c)

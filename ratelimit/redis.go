@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Redis is a [Store] in Redis or Valkey. The processes need no common clock: that of the server
-// counts. It keeps two small keys for each Key, which expire by themselves.
+// Redis is a [Store] in Redis or Valkey. The processes need no common clock: the clock of the
+// Redis server counts. It keeps two small keys for each Key, which expire by themselves.
 type Redis struct {
 	// Eval evaluates a Lua script with a client of your choice, such as go-redis:
 	//

@@ -48,8 +48,8 @@
 //
 //	o.Retryer = aws.NopRetryer{}
 //
-// The server's hint is then lost: only this package reads the headers that contain it. A
-// policy with the Classifier of a preset reads those that the preset's SDK reads; others read
-// x-amz-retry-after, in milliseconds, or else Retry-After and the other headers that
-// retryhttp.RetryAfter knows.
+// The server's hint is then lost: only this package reads the headers that contain it. If the
+// policy has the Classifier of a preset, this package reads the headers that the preset's SDK
+// reads. Otherwise, it reads x-amz-retry-after, in milliseconds, or else Retry-After and the
+// other headers that retryhttp.RetryAfter knows.
 package retryaws

@@ -15,10 +15,11 @@ import (
 // A Batch says how items are sent. The zero value sends all items in one call and makes
 // three attempts. A Batch can be copied and shared, like its Policy.
 type Batch[T any] struct {
-	// Policy says when to retry. Each call of send is an attempt: the Limiter, the Budget
-	// and the hooks see calls, not items. A call that brings at least one item to its fate
-	// is progress, so MaxAttempts and MaxElapsed start again; the delays do so only after a
-	// call without an item to retry. The Classifier judges the errors of items and of calls.
+	// Policy says when to retry. Each call of send is an attempt: the Limiter, the Budget and
+	// the hooks see calls, not items. If a call settles at least one item, so that the item
+	// will not be sent again, MaxAttempts and MaxElapsed start again. The delays start again
+	// only after a call that leaves no item to retry. The Classifier classifies the errors of
+	// items and of calls.
 	Policy retry.Policy
 
 	// MaxItems is the largest number of items in a call. 0 means no bound.
@@ -29,13 +30,13 @@ type Batch[T any] struct {
 	// means no bound.
 	MaxSize int
 
-	// Size returns the size of an item, usually in bytes. It is called once for each item.
-	// It may be nil if there is no MaxSize.
+	// Size returns the size of an item, usually in bytes. It is called once for each item. It
+	// may be nil if MaxSize is 0.
 	Size func(item T) int
 
-	// MayRepeat reports whether the server may receive an item twice: it overwrites the
-	// same row, or has an ID by which the server recognizes it. It is asked if the outcome
-	// of a call is unknown. nil means no item.
+	// MayRepeat reports whether the server may receive an item twice, because the item
+	// overwrites the same row, or has an ID by which the server recognizes it. Do calls
+	// MayRepeat if the outcome of a call is unknown. nil means that no item may be repeated.
 	MayRepeat func(item T) bool
 
 	// Key, if not nil, keeps the order of the items that have the same key: an item is sent
@@ -43,15 +44,15 @@ type Batch[T any] struct {
 	// has at most one item of each key.
 	Key func(item T) string
 
-	// OnItems, if not nil, is called when n items have reached their fate, for metrics. n is
-	// above 0. It should not block.
+	// OnItems, if not nil, is called when n items have got their fate and will not be sent
+	// again, for example to count them in a metric. n is above 0. OnItems should not block.
 	OnItems func(ctx context.Context, fate Fate, n int)
 }
 
 // ErrTooLarge is the error of an item that is larger than [Batch.MaxSize].
 var ErrTooLarge = errors.New("item is larger than a batch may be")
 
-// ErrNotSent is the error of an item that was in no call, because Do ended before.
+// ErrNotSent is the error of an item that was not sent in any call, because Do ended first.
 var ErrNotSent = errors.New("not sent")
 
 // Do calls send with a batch of items at a time until each item was accepted or has failed
@@ -77,9 +78,9 @@ var ErrNotSent = errors.New("not sent")
 //   - After other errors, the outcome is unknown, and the items are sent again if MayRepeat
 //     allows it. To say that no item was accepted, mark the error with [retry.Transient].
 //
-// send should make one request and not retry by itself: if a retry loop within it gives up,
-// Do ends, and the outcome is unknown. send must not keep batch. Do
-// makes one call at a time, and changes neither items nor their order.
+// send should make one request and not retry by itself: if a retry loop within it gives up, Do
+// ends, and the outcome is unknown. send must not keep batch. Do makes one call at a time, and
+// changes neither items nor their order.
 //
 // If an argument or a field is invalid, Do returns all items and an error that matches
 // [retry.ErrInvalid].

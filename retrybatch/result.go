@@ -43,7 +43,7 @@ func (f Fate) String() string {
 // item.
 type Error struct {
 	Items  int          // all items
-	Counts map[Fate]int // the items of each fate
+	Counts map[Fate]int // how many items have each fate
 
 	// Reason is why Do ended before all items were accepted or had failed for good: a
 	// [*retry.Error], the permanent error of a call, or an error that matches

@@ -18,8 +18,8 @@ import (
 //   - UNKNOWN, and errors without a status, are classified as [retry.ClassUnknown];
 //   - all other codes are permanent.
 //
-// Whether a retry is allowed is decided apart from the class: see the package comment. To
-// change the class of some errors, use [retry.FirstOf].
+// The class alone does not decide whether a call is retried: see the package comment. To change
+// the class of some errors, use [retry.FirstOf].
 type Classifier struct{}
 
 // Classify implements [retry.Classifier].

@@ -21,22 +21,23 @@ import (
 type Client struct {
 	Policy retry.Policy
 
-	// Repeatable lists methods ("package.Service/Method") and services
-	// ("package.Service") that may be executed more than once, in addition to those that
-	// their idempotency_level allows. "*" means all methods. A malformed name is an error of
-	// each call, and so is one that no registered service has: it is a mistake in writing, or
-	// the generated code of the service is not linked into the program.
+	// Repeatable lists methods ("package.Service/Method") and services ("package.Service") that
+	// may be executed more than once, in addition to those that their idempotency_level allows.
+	// "*" means all methods. If a name is malformed, or no registered service has it, each call
+	// returns an error. The name is then misspelled, or the generated code of the service is
+	// not linked into the program.
 	Repeatable []string
 
 	// AllowUnregistered allows names in Repeatable whose service is not registered. It is for
-	// programs that call services without generated code, or with code that does not
-	// register its descriptors in protoregistry.GlobalFiles. A method that a registered service
-	// does not have remains an error.
+	// programs that call services without generated code, or with code that does not register
+	// its descriptors in protoregistry.GlobalFiles. If the service is registered, but has no
+	// such method, the name is still an error.
 	AllowUnregistered bool
 
-	// TrustPushback declares that the server has not begun a call if it refuses it with
-	// a wait in grpc-retry-pushback-ms and without headers. This holds for an
-	// [Admission]; gRPC does not require it of other servers.
+	// TrustPushback declares that a refusal with a wait proves that the server has not begun
+	// the call. A refusal with a wait is an error with the trailer grpc-retry-pushback-ms and
+	// without headers before it. An [Admission] keeps this promise; gRPC does not require it of
+	// other servers.
 	TrustPushback bool
 
 	// MaxBuffer limits the encoded size of the messages that are kept for a retry of a

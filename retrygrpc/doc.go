@@ -58,12 +58,12 @@
 //
 // # Streams
 //
-// A stream is retried until its first message or its headers have been returned to the
-// caller, or it ends without an error; it then counts as successful. Until then, its
-// requests are kept. The request of a server stream must not be changed. The messages of
-// a stream of requests are copied, up to Client.MaxBuffer bytes, and only if the method
-// may be repeated or TrustPushback is set; after a message that is not kept, or that is
-// not a proto.Message, the stream is not retried.
+// A stream is retried until its first message or its headers have been returned to the caller,
+// or it ends without an error; it then counts as successful. Until then, its requests are kept.
+// Do not change the request of a server stream after sending it. The messages of a stream of
+// requests are copied, up to Client.MaxBuffer bytes, and only if the method may be repeated or
+// TrustPushback is set; after a message that is not kept, or that is not a proto.Message, the
+// stream is not retried.
 //
 // While a stream is retried, SendMsg may return nil for messages that the next attempt
 // sends. If a server stream cannot be opened, the first RecvMsg returns the error.

@@ -33,18 +33,18 @@ type PerScope struct {
 }
 
 // ByRoute returns the method, host, port and path of a request, and a hash of its
-// Authorization. The calls that a limit does not concern do not wait for it. But for paths
-// that contain an ID, such as /users/123, each ID is a scope of its own with few calls, so
-// they learn little; write a function that returns a name for all of them. A key in
-// another header, or in the query, is not part of the scope.
+// Authorization. Calls to one route do not wait for the limit of another route. If paths
+// contain an ID, as in /users/123, each ID becomes a scope of its own, with too few calls to
+// learn from. For such paths, write a function that returns the same name for all IDs. An API
+// key in another header, or in the query, is not part of the scope.
 func ByRoute(req *http.Request) string {
 	return cmp.Or(req.Method, http.MethodGet) + " " + req.URL.Path + " " + ByHost(req)
 }
 
-// ByHost returns the host and port of a request, and a hash of its Authorization, which is the
-// same in all processes, so it may be the Key of a shared limit. Use it only
-// if the whole host has one limit for each key: if a single route has one, calls to the
-// others wait, too.
+// ByHost returns the host and port of a request, and a hash of its Authorization header. The
+// result is the same in all processes, so it may be the Key of a shared limit. Use it only if
+// one limit covers all routes of the host. If each route has a limit of its own, a limit that
+// is used up on one route makes calls to the others wait, too.
 func ByHost(req *http.Request) string {
 	key := sha256.Sum256([]byte(req.Header.Get("Authorization")))
 	return authorityOf(req.URL).String() + " " + hex.EncodeToString(key[:8])

@@ -137,10 +137,10 @@ type throttledError struct{ *StatusError }
 func (e throttledError) HTTPStatusCode() int { return http.StatusTooManyRequests }
 func (e throttledError) Unwrap() error       { return e.StatusError }
 
-// CheckConnect is a function for the field OnProxyConnectResponse of an
-// [http.Transport] that is a Transport's Base. With it, the response of a proxy that
-// refuses CONNECT becomes a [*StatusError], with its Retry-After. Without it, net/http's
-// error has only the reason phrase, and the request is retried whatever the status.
+// CheckConnect is for the Base of a Transport: assign it to the field OnProxyConnectResponse of
+// the [http.Transport]. With it, the response of a proxy that refuses CONNECT becomes a
+// [*StatusError], with its Retry-After. Without it, net/http's error has only the reason
+// phrase, and the request is retried whatever the status.
 func CheckConnect(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
 	return CheckStatus(resp)
 }

@@ -24,23 +24,24 @@ type Transport struct {
 	// allow Close during a Read, as those of net/http do.
 	//
 	// If Base is an http.Transport, a request without a body that net/http must not resend,
-	// such as a POST over HTTP/2, leaves over a connection that the Transport opens with
-	// NewClientConn, so an httptrace sees neither GetConn nor GotConn. These connections
-	// end after IdleConnTimeout. MaxConnsPerHost applies to them separately, MaxIdleConns does
-	// not count them, and CloseIdleConnections of Base does not close them.
+	// such as a POST over HTTP/2, is sent over a connection that the Transport opens with
+	// NewClientConn, so an httptrace sees neither GetConn nor GotConn. These connections end
+	// after IdleConnTimeout. MaxConnsPerHost applies to them separately, MaxIdleConns does not
+	// count them, and CloseIdleConnections of Base does not close them.
 	//
 	// If Base is of another type, such as a wrapper around an http.Transport, an attempt costs a
 	// few more allocations, and such a request fails with retry.ErrUnrepeatable if a server refuses
 	// it with a GOAWAY. Install wrappers with Wrap.
 	Base http.RoundTripper
 
-	// Wrap returns a RoundTripper around base, such as a tracer, a signer or an oauth2.Transport,
-	// through which each attempt is sent. It is called once, before the first request. base
-	// sends through Base and, because it is below the wrapper, knows how each request ended:
-	// what the comments on Base say of an http.Transport then also holds for a wrapped one. The
-	// requests that the wrapper passes to base must have contexts that are derived from
-	// that of the request that it was given; about others, nothing is known. nil means no wrapper.
-	// If Wrap returns nil, each request fails with an error that matches [retry.ErrInvalid].
+	// Wrap returns a RoundTripper around base, such as a tracer, a signer or an
+	// oauth2.Transport, through which each attempt is sent. It is called once, before the first
+	// request. base sends through Base and, because it is below the wrapper, knows how each
+	// request ended. A wrapped http.Transport therefore works as the comment on Base says of an
+	// http.Transport. The wrapper must derive the context of each request that it passes to
+	// base from the context of the request that it was given. For other requests, the Transport
+	// does not know how they ended. nil means no wrapper. If Wrap returns nil, each request
+	// fails with an error that matches [retry.ErrInvalid].
 	Wrap func(base http.RoundTripper) http.RoundTripper
 
 	// Policy decides when to retry. Its Classifier and hooks receive a response with a
@@ -57,11 +58,11 @@ type Transport struct {
 	// together. For a longer wait, the response is returned immediately.
 	Policy retry.Policy
 
-	// MayRepeat reports whether a request may be executed more than once. It must be
-	// safe for concurrent use. If nil, IsIdempotent is used. If it reports false for a
-	// request without a body that is a GET, HEAD, OPTIONS or TRACE or has a key, net/http
-	// itself still resends that over HTTP/1.1 when a reused connection breaks, if Base is not
-	// an http.Transport or the host's name is not ASCII.
+	// MayRepeat reports whether a request may be executed more than once. It must be safe for
+	// concurrent use. If nil, IsIdempotent is used. MayRepeat cannot prevent one kind of
+	// repetition. If Base is not an http.Transport, or the host's name is not ASCII, net/http
+	// itself resends a request when a reused HTTP/1.1 connection breaks. It does so if the
+	// request has no body, and either is a GET, HEAD, OPTIONS or TRACE or has a key.
 	MayRepeat func(*http.Request) bool
 
 	// IdempotencyKey returns the Idempotency-Key of a request, or "" for none. It is called
@@ -71,9 +72,10 @@ type Transport struct {
 	// [KeyForHosts] restricts a function to hosts. It must be safe for concurrent use.
 	//
 	// Set it only for servers that keep keys, as those of retrysql.Once do: one that ignores
-	// the key executes a request again. A 409 with Retry-After means that the server is
-	// still at work, and is retried. A key of more than 255 bytes, or with anything but
-	// printable ASCII without spaces, is an error that matches [retry.ErrInvalid].
+	// the key executes a request again. A 409 with Retry-After means that the server is still
+	// at work, and is retried. A key must have at most 255 bytes, all of them printable ASCII
+	// and no spaces. With any other key, the request fails with an error that matches
+	// [retry.ErrInvalid].
 	IdempotencyKey func(*http.Request) string
 
 	// Unprocessed lists statuses, besides 421, 425, 429 and its equivalents, that this
@@ -149,18 +151,19 @@ type Transport struct {
 	// [AttemptNumber] finds in ctx, and whose deadline is that of ctx.
 	Prepare func(ctx context.Context, header http.Header)
 
-	// PerHost replaces the Policy's Budget with a separate Budget for each host. If
-	// both are nil, the Transport uses a PerHost of its own, with a [retry.SharedBudget]
-	// for each host. Whichever it is, each route of a host has a Part of a SharedBudget. A
-	// route is a method and a path without the segments that contain a digit.
+	// PerHost replaces the Policy's Budget with a separate Budget for each host. If both are
+	// nil, the Transport uses a PerHost of its own, with a [retry.SharedBudget] for each host.
+	// If the Budget is a SharedBudget, from a PerHost or from the Policy, each route of a host
+	// uses its own Part of the SharedBudget. A route is a method and a path without the
+	// segments that contain a digit.
 	//
 	// For work that a fixed number of workers do, set PerHost to [Unbudgeted](), or the
 	// Policy's Budget to [retry.NoBudget], and limit the calls by MaxElapsed.
 	PerHost *PerHost
 
-	// PerScope adds a Limiter for the scope of a request, such as its route, for which calls
-	// wait before they wait for the Policy's Limiter. The zero PerScope lets calls to one
-	// route share what the server asks for; docs/limits.md says when. nil means none.
+	// PerScope adds a Limiter for each scope of requests, such as a route. Calls wait for it
+	// before they wait for the Policy's Limiter. The zero PerScope lets calls to one route
+	// share what the server asks for; docs/limits.md says when. nil means none.
 	PerScope *PerScope
 
 	// Hedge sends a second copy of a request whose response takes too long, if the request
@@ -227,12 +230,12 @@ func pinging(t *http.Transport) *http.Transport {
 // Base unchanged, even if it is a failure. The context of the response's Request holds
 // the number of the attempt (see [AttemptNumber]) and lives as long as that of req.
 //
-// RoundTrip returns an error if the last attempt had no response, if the context of req
-// ended before a retry that was due, if GetBody failed, or if the Policy is invalid. The error
-// is a [*retry.Error] with the reason for giving up, or the attempt's own error if that
-// is permanent. If the Policy allows one attempt ([retry.NoRetry]), an error after which the
-// request might have been retried is that of Base, so a client above that retries by itself
-// recognizes it.
+// RoundTrip returns an error if the last attempt had no response, if the context of req ended
+// before a retry that was due, if GetBody failed, or if the Policy is invalid. The error is a
+// [*retry.Error] with the reason for giving up, or the attempt's own error if that is
+// permanent. If the Policy allows one attempt ([retry.NoRetry]), and Base returned an error
+// that a Policy with more attempts would have retried, RoundTrip returns that error unchanged.
+// A client above the Transport that retries by itself then recognizes it.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	to := t.hosts.host(req.URL)
 	p, ok := t.policyFor(req, to)

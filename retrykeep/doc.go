@@ -12,10 +12,10 @@
 //	})
 //
 // Use it for what should never end: a WebSocket, the consumer of a queue, a subscription, a
-// watch. [Keeper.Run] calls the session again until ctx ends or the session fails for good.
-// The waits grow until a session was useful, which means that it lived for a minute
-// ([Keeper.Useful]). A server that accepts its clients and throws them out is therefore
-// called less and less often, whatever it has sent them.
+// watch. [Keeper.Run] calls the session again until ctx ends or the session fails for good. The
+// waits grow until a session was useful, which means that it lived for a minute
+// ([Keeper.Useful]). A server that accepts its clients and throws them out is therefore called
+// less and less often, even if it has sent them something.
 //
 // After a useful session, the first wait is random, up to 30 seconds ([Keeper.Spread]), so
 // that the clients of a server that restarts do not all return at once. If there are few

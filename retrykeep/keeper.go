@@ -23,34 +23,38 @@ const (
 	defaultSpread = 30 * time.Second
 )
 
-// A Keeper makes a connection again whenever it ends. The zero value keeps one without end,
-// with waits of full jitter between 1 s and 1 min.
+// A Keeper connects again whenever its connection ends. The zero value does so until the
+// session fails for good. Its waits are random: the first is at most 1 s, and the bound doubles
+// after each failure, up to 1 min.
 //
-// Use a Keeper for each connection. Its methods are safe for concurrent use. It must not be
+// Use one Keeper for each connection. Its methods are safe for concurrent use. It must not be
 // copied, nor its fields changed, after first use.
 type Keeper struct {
 	// Policy says how long to wait and which failures are final. Three fields have other
 	// meanings than for [retry.Do]:
 	//
 	//   - Backoff: nil means full jitter with a base of 1 s and a cap of 1 min.
-	//   - MaxAttempts: 0 means no bound. Otherwise, it bounds the sessions since the last
-	//     useful one, which counts. MaxElapsed bounds their time.
-	//   - AttemptTimeout limits the time until the session calls up. After that, its context
-	//     is canceled. Set it if connecting may hang. 0 means no limit.
+	//   - MaxAttempts: 0 means no bound. Otherwise, it bounds the number of sessions, counted
+	//     from the last useful one, which is the first. MaxElapsed bounds the time since the
+	//     end of that session, or else since Run began.
+	//   - AttemptTimeout limits the time until the session calls up. If the session has not
+	//     done so by then, its context is canceled. Set it if connecting may hang. 0 means no
+	//     limit.
 	//
-	// Its hooks see each session as an attempt. A Budget that other calls use, too, would
-	// end the connection when it is used up.
+	// Its hooks see each session as an attempt. Set no Budget that other calls use, too: when
+	// they have used it up, Run gives up.
 	Policy retry.Policy
 
-	// Useful is how long a connection must live after up to have been useful. Then the
-	// waits start again with the first one. A connection that ended sooner is a failure
-	// like one that was never made. 0 means a minute.
+	// Useful is how long a connection must live, after the session has called up, to count as
+	// useful. After a useful session, the waits start again with the first one. A connection
+	// that ends sooner counts as a failure, like one that was never made. 0 means a minute; a
+	// negative Useful is invalid.
 	Useful time.Duration
 
-	// Spread is the longest random wait after a useful session. For many clients of one
-	// server, set it to their number divided by the connections per second that the server
-	// can accept. Longer delays of the Policy, and hints, still count. 0 means 30 s; below 0,
-	// there is only the Policy's delay.
+	// Spread is the longest random wait after a useful session. For many clients of one server,
+	// set it to their number divided by the connections per second that the server can accept.
+	// If the delay of the Policy is longer, it is used instead, and hints apply as usual. 0
+	// means 30 s; below 0, there is only the Policy's delay.
 	Spread time.Duration
 
 	// OnChange, if not nil, is called after each change of the State, in order. ctx is that
@@ -81,8 +85,9 @@ type Keeper struct {
 // Policy's Classifier calls permanent, such as a status 401. There are four exceptions:
 //
 //   - After a useful session, an error that [retry.DefaultClassifier] calls permanent is not
-//     final. If it is still there, it ends the next session.
-//   - context.Canceled is not final while ctx lives.
+//     final. If the cause remains, the next session fails with the same error before it is
+//     useful, and that is final.
+//   - context.Canceled is not final as long as ctx is not done.
 //   - An error that is unrepeatable for the Classifier is not final, because a session may
 //     always be repeated.
 //   - If a retry loop within session gave up, its last failure decides.
@@ -354,10 +359,10 @@ func (k *Keeper) State() State {
 	return k.state
 }
 
-// RetryNow ends the current wait, even one that the server asked for: the network is back,
-// or somebody has clicked. During an attempt, it skips the wait that follows if the attempt
-// fails. It has no effect on a connection that is up, or if the Keeper is not running. For
-// the Policy's MaxElapsed, the wait counts in full.
+// RetryNow ends the current wait, even one that the server asked for. Call it when the network
+// is back, or when a user asks for it. During an attempt, it skips the wait that follows if the
+// attempt fails. It has no effect on a connection that is up, or if the Keeper is not running.
+// A wait that was cut short counts toward MaxElapsed with its full length.
 func (k *Keeper) RetryNow() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

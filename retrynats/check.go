@@ -28,7 +28,7 @@ const failingRate = 10
 //   - an AckPolicy other than explicit: single messages cannot be delivered again;
 //   - an empty Durable name or an InactiveThreshold: the server forgets the consumer and its
 //     counts when no worker is left, or none for that long;
-//   - MemoryStorage: the server forgets both when it restarts;
+//   - MemoryStorage: the server forgets the consumer and its counts when it restarts;
 //   - HeadersOnly together with DeadLetter: the letters would have no data;
 //   - a MaxDeliver that does not exceed both the policy's MaxAttempts and MaxDeliveries: the
 //     server silently stops after MaxDeliver deliveries, even if a worker crashes in the last

@@ -28,9 +28,9 @@
 //     the sequence and delivery numbers: it is the same for every worker, even after a
 //     restart.
 //   - A panic or runtime.Goexit: the attempt counts as failed, and the panic or Goexit
-//     continues. If that ends the process, a message redelivered to the process before
-//     its connection closes is not delivered again until AckWait has passed: use delays
-//     longer than a process takes to end.
+//     continues. If a panic can end the process, use delays that are longer than the process
+//     takes to end. Otherwise, the server may redeliver the message to the dying process, and
+//     then delivers it again only after AckWait.
 //
 // The messages of a killed worker are redelivered after AckWait.
 //

@@ -39,18 +39,19 @@
 // Instrumentation.ObserveBudget adds the gauge retry.budget.balance, and ObserveLimiter adds
 // metrics whose names begin with retry.limit.
 //
-// These metrics have the attribute retry.operation. The values of retry.reason are those
-// returned by [retry.Error.ReasonLabel]. Failed attempts and calls have the attribute
+// All metrics in the table have the attribute retry.operation. The values of retry.reason are
+// those returned by [retry.Error.ReasonLabel]. Failed attempts and calls have the attribute
 // error.type. docs/telemetry.md in the repository has alert rules.
 //
 // # Conventions
 //
-// error.type and http.request.resend_count follow OpenTelemetry's semantic conventions
-// 1.43.0, whose schema URL the scope has. They define nothing else for retries, so the
-// other names are this package's own. The version of the scope is that of this module.
+// error.type and http.request.resend_count follow version 1.43.0 of OpenTelemetry's semantic
+// conventions, and the instrumentation scope has their schema URL. The conventions define
+// nothing else for retries, so this package chose the other names. The version of the
+// instrumentation scope is the version of this module.
 //
-// error.type is the result of a method ErrorType() string or HTTPStatusCode() int of the
-// error, "timeout" if its method Timeout() bool reports true, or else its type, such as
-// "*fs.PathError". The errors of package [retry], of fmt.Errorf and of errors.Join stand
-// for the first error in them.
+// error.type is the result of a method ErrorType() string or HTTPStatusCode() int of the error,
+// "timeout" if its method Timeout() bool reports true, or else its type, such as
+// "*fs.PathError". For an error of package [retry], fmt.Errorf or errors.Join, the first error
+// inside it decides.
 package retryotel

@@ -39,15 +39,15 @@
 //
 // The database has refused a COMMIT if it responded with
 //
-//   - a SQLSTATE (returned by the error's method SQLState() string) other than 40003
-//     and those in classes 08, 57, 58 and XX, with a severity other than FATAL and
-//     PANIC, or with 25P03, an idle transaction that the server has ended. This is the
-//     rule for PostgreSQL, CockroachDB and other databases with the same protocol, through
-//     pgx and lib/pq;
-//   - an error packet from MySQL or MariaDB, through go-sql-driver/mysql, other than
-//     1105, 1180, 1297, 3032, 3100, 3168, those with a SQLSTATE in class 08 or 70, and
-//     numbers outside these servers' own ranges, which proxies and TiDB use; of those,
-//     8022, 8027, 8028 and 9007, TiDB's conflicts and changed schemas, count as refused;
+//   - a SQLSTATE, which the error's method SQLState() string returns. Excepted are 40003, the
+//     classes 08, 57, 58 and XX, and the severities FATAL and PANIC. But 25P03, which says that
+//     the server has ended an idle transaction, always counts as a refusal. This is the rule
+//     for PostgreSQL, CockroachDB and other databases with the same protocol, through pgx and
+//     lib/pq;
+//   - an error packet from MySQL or MariaDB, through go-sql-driver/mysql. Excepted are 1105,
+//     1180, 1297, 3032, 3100, 3168, and SQLSTATEs in class 08 or 70. Numbers outside the ranges
+//     of MySQL and MariaDB come from proxies and TiDB. Of these, only 8022, 8027, 8028 and
+//     9007, which are TiDB's conflicts and changed schemas, count as a refusal;
 //   - SQLITE_BUSY, SQLITE_LOCKED or SQLITE_CONSTRAINT, through modernc.org/sqlite,
 //     mattn/go-sqlite3 and ncruces/go-sqlite3.
 //
@@ -66,9 +66,9 @@
 //
 // # What fn must and must not do
 //
-// fn must return the errors of its statements. If it ignores one, PostgreSQL refuses to
-// commit, but MySQL does not: after a deadlock (1213) the server has rolled back, and each
-// later statement of fn is committed at once.
+// fn must return the errors of its statements. If fn ignores an error, PostgreSQL refuses to
+// commit, but MySQL does not. After a deadlock (1213), MySQL has already rolled back, and it
+// commits each later statement of fn by itself.
 //
 // fn must not have effects that a rollback does not undo: messages, files, other databases,
 // appending to a slice outside fn, statements that commit implicitly (such as DDL in MySQL).
@@ -79,11 +79,12 @@
 // with pgx.
 //
 // fn must not end tx, neither with its methods, such as a deferred tx.Rollback, nor with a
-// statement: COMMIT, ROLLBACK, PREPARE TRANSACTION, or one that commits implicitly. The
-// outcome would be unknown. A call of a method, and with pgx also a statement, is noticed:
-// the call ends with [retry.ErrUnrepeatable] and an error that names the mistake. Statements
-// through package database/sql are not noticed: such an fn may run again although a part of
-// it was committed. The command retrycheck finds these mistakes in the source code.
+// statement: COMMIT, ROLLBACK, PREPARE TRANSACTION, or one that commits implicitly. The outcome
+// would be unknown. InTx notices if fn calls a method that ends tx. With pgx, it also notices
+// such a statement. The call then ends with [retry.ErrUnrepeatable] and an error that names the
+// mistake. With package database/sql, it does not notice such a statement, and may run fn again
+// although a part of it was committed. The command retrycheck finds these mistakes in the
+// source code.
 //
 // # Nesting
 //
@@ -106,12 +107,13 @@
 //
 // After an attempt that lost its connection, or whose error says that the server accepts no
 // writes or shuts down, the next attempt gets a new connection. InTx and Once close the idle
-// connections of a [*sql.DB]; one that another caller uses meanwhile stays. The pool of pgx
-// needs [Resetting]; without it, only the connection of a transaction that failed is closed,
-// and the next attempt may get another old one. Other packages reuse their connections.
+// connections of a [*sql.DB]; a connection that another caller is using stays open. A pool of
+// pgx needs [Resetting]. Without it, only the connection of the failed transaction is closed,
+// and the next attempt may get another old one. Other packages than pgx reuse their
+// connections.
 //
-// If the transaction was begun as read-only, a write is a permanent error instead: opts of
-// InTx tell, or pgx with PostgreSQL 14 and newer.
+// If the transaction was begun as read-only, a write is a permanent error instead. InTx knows
+// this from opts, and InTxFunc from pgx, if the server is PostgreSQL 14 or newer.
 //
 // # Isolation
 //

@@ -12,15 +12,18 @@ import (
 	"github.com/gobackoff/retry/internal/errfacts"
 )
 
-// Keys are the statements for a table of keys, such as [PostgresKeys] for [PostgresKeysTable].
+// Keys holds the SQL statements with which [Once] uses its table of keys. [PostgresKeys] are
+// the statements for the table that [PostgresKeysTable] creates.
 type Keys struct {
 	// Claim inserts a row with the parameters id and fingerprint, and NULL as result, unless
 	// there is one. If another transaction has inserted one, it does nothing or fails with
-	// MySQL's error 1205 or 3572. If it waits instead, so do duplicates of work in progress.
+	// MySQL's error 1205 or 3572. A Claim that waits for the other transaction is correct, too,
+	// but then a duplicate waits until the work in progress has ended, instead of failing at
+	// once.
 	Claim string
-	// Find selects fingerprint and result of the row with the parameter id. It must not see
-	// a row that another transaction has inserted and not committed, whatever its isolation
-	// level; it may fail with the errors above instead.
+	// Find selects fingerprint and result of the row with the parameter id. It must not see a
+	// row that another transaction has inserted and not committed, at any isolation level.
+	// Instead of finding nothing, it may fail with the errors above.
 	Find  string
 	Store string // sets the result, the first parameter, of the row with the second, id
 	// Release is executed after the work, before COMMIT or rollback, with the parameter id.
@@ -29,8 +32,8 @@ type Keys struct {
 	Release string
 }
 
-// PostgresKeys is for PostgreSQL. It takes an advisory lock for each transaction, which also
-// PgBouncer's transaction mode allows. Unless the session has an
+// PostgresKeys is for PostgreSQL. It takes an advisory lock that ends with the transaction, so
+// it works with PgBouncer's transaction mode, too. If the session has no
 // idle_in_transaction_session_timeout, it sets one of a minute for the transaction.
 var PostgresKeys = Keys{
 	Claim: `INSERT INTO idempotency_key (id, fingerprint) SELECT $1::bytea, $2::bytea
@@ -47,9 +50,10 @@ var MariaDBKeys = Keys{
 	Store: "UPDATE idempotency_key SET result = ? WHERE id = ?",
 }
 
-// MySQLKeys is for MySQL 8.0 and newer. An INSERT of MySQL cannot refuse to wait, so a lock
-// by name (GET_LOCK) stands before it. Such locks are those of one server: with several
-// servers that accept writes, duplicates of work in progress wait.
+// MySQLKeys is for MySQL 8.0 and newer. MySQL's INSERT always waits for a row that another
+// transaction has inserted. Claim therefore first takes a named lock (GET_LOCK), without
+// waiting. A named lock exists on one server only: if several servers accept writes, a
+// duplicate on another server waits for the work in progress.
 var MySQLKeys = Keys{
 	Claim: `INSERT IGNORE INTO idempotency_key (id, fingerprint)
 		SELECT k.id, k.fingerprint FROM (SELECT CAST(? AS BINARY) AS id, CAST(? AS BINARY) AS fingerprint) AS k
@@ -100,7 +104,7 @@ const MaxResult = 1 << 20
 
 var (
 	// ErrInProgress means that another transaction is doing the work of the key. It is
-	// transient: a job or a Do that returns it is tried again.
+	// transient: if the operation of a [retry.Do] returns it, Do retries.
 	ErrInProgress = errors.New("retrysql: work with this key is in progress")
 	// ErrOtherRequest means that the key was used for another request.
 	ErrOtherRequest = errors.New("retrysql: this key was used for another request")
@@ -112,9 +116,9 @@ var (
 // the other service can recognize the repetition.
 //
 // Once calls fn in a transaction as [InTx] does, and stores fn's result with the key in the
-// same transaction. A later call with the same key returns the stored result and does not
-// call fn, whoever makes it and however the first one ended. After a lost COMMIT, Once asks
-// for the row of the key, so db need not be asking.
+// same transaction. A later call with the same key returns the stored result and does not call
+// fn, whoever makes it and however the first one ended. After a lost COMMIT, Once looks for the
+// row of the key, so db need not come from AskingDB.
 //
 // If fn fails or panics, nothing is stored, and fn may be called again, under the policy
 // or by a later call. A failure that later calls should get, such as a rejected order, is a

@@ -65,9 +65,9 @@ type row interface{ Scan(dest ...any) error }
 //	err := retrysql.InTxFunc(ctx, policy, begin, fn)
 //
 // reset is called after an attempt that lost its connection, or whose error says that the
-// server accepts no writes or shuts down. The next attempt then gets a new connection
-// instead of an old one to the same server. This costs a new connection for each that was
-// open, also if only one was lost. Create begin once for a pool and share it: reset is then
+// server accepts no writes or shuts down. The next attempt then gets a new connection instead
+// of an old one to the same server. The pool closes all its connections, even if only one was
+// lost, and has to open new ones. Create begin once for a pool and share it: reset is then
 // called once for all the transactions that one failure meets. InTx needs no Resetting.
 func Resetting[T any](begin func(context.Context) (T, error), reset func()) func(context.Context) (T, error) {
 	var mu sync.Mutex

@@ -22,9 +22,9 @@ type Beginner interface {
 // transaction runs again: the loop, the limits and the errors are those of
 // [retry.Do]. InTx returns nil if and only if the transaction was committed.
 //
-// If the outcome of COMMIT is unknown, the transaction is not retried, and the
-// error matches [retry.ErrUnrepeatable]. With [AskingDB] or a [Ledger], InTx asks
-// the database for the outcome instead.
+// If the outcome of COMMIT is unknown, the transaction is not retried, and the error matches
+// [retry.ErrUnrepeatable]. If db comes from [AskingDB], InTx first asks the database for the
+// outcome.
 //
 // fn may run several times. It must use tx for all its statements, return their
 // errors, neither commit nor roll back tx, and not call InTx or [InTxFunc] with

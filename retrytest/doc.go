@@ -1,9 +1,13 @@
 // Package retrytest provides helpers for testing code that retries, and implementations
 // of retry.Backoff, without real waits.
 //
-// A [Clock] advances time without waiting and records the waits; an [Op] fails according
-// to a script; [Twice] shows whether an operation may be repeated; [Fixed], [Replay] and
-// [Seeded] make jitter deterministic; [TestBackoff] checks a Backoff.
+//   - A [Clock] advances time without waiting and records the waits.
+//   - An [Op] fails according to a script.
+//   - [Twice] shows whether an operation may be repeated.
+//   - [Fixed], [Replay] and [Seeded] make jitter deterministic.
+//   - [TestBackoff] checks a Backoff.
+//
+// This call retries twice, without waiting:
 //
 //	clock := &retrytest.Clock{}
 //	op := retrytest.Fail(2, errors.New("try later"))

@@ -14,8 +14,8 @@ type Op struct {
 	calls    int
 }
 
-// Script returns an operation whose calls return the outcomes in turn, nil for success.
-// The last one repeats; without outcomes, all calls succeed.
+// Script returns an operation whose calls return the outcomes in turn, nil for success. The
+// last outcome is that of all further calls. Without outcomes, all calls succeed.
 func Script(outcomes ...error) *Op { return &Op{outcomes: slices.Clone(outcomes)} }
 
 // Fail returns an operation that fails n times with err and then succeeds.

@@ -12,9 +12,9 @@ func Fixed(u float64) func() float64 {
 	return func() float64 { return u }
 }
 
-// Replay returns a source for retry.Policy.Rand that returns recorded numbers in turn.
-// It panics when they are used up: a test that draws more does not replay the recording.
-// It is safe for concurrent use.
+// Replay returns a source for retry.Policy.Rand that returns recorded numbers in turn. It
+// panics when they are used up, because a test that draws more numbers does not do what was
+// recorded. It is safe for concurrent use.
 func Replay(us ...float64) func() float64 {
 	var mu sync.Mutex
 	next := 0

@@ -1,5 +1,6 @@
-// Package faults runs a test of code that sends HTTP requests once for each request and
-// each fault, and reports what the code did.
+// Package faults tests what code that sends HTTP requests does when the requests fail. It runs
+// a test of the code again and again: once for each request that the test sends, and each fault
+// that the request can meet. It reports what the code did.
 //
 //	func TestOrder(t *testing.T) {
 //		faults.Test(t, func(t testing.TB, rt *faults.Transport) {
@@ -11,7 +12,8 @@
 //		})
 //	}
 //
-// The page docs/testing.md lists the faults, what must hold, and what is not seen.
+// docs/testing.md in the repository lists the faults, the rules that the code must keep, and
+// what the package does not detect.
 package faults
 
 import (
@@ -41,16 +43,17 @@ var faults = []struct {
 // Option changes what [Test] does.
 type Option func(*suite)
 
-// Allow says that the code deliberately does what the subtests find whose names match the
-// pattern, and why. The syntax is that of [path.Match], as in "POST_search#*/lost". The
-// table of [Test] shows the reason; without one, nothing is allowed.
+// Allow accepts what a subtest finds, because the code does it deliberately, if the name of the
+// subtest matches the pattern. The syntax is that of [path.Match], as in "POST_search#*/lost".
+// [Test] shows the reason below its table. If the reason is empty, nothing is allowed.
 func Allow(pattern, reason string) Option {
 	return func(s *suite) { s.allowed = append(s.allowed, [2]string{pattern, reason}) }
 }
 
-// RealTime runs the test outside of a bubble of [testing/synctest], so that it may use
-// the network, such as a server of httptest.NewServer. Waits take their time; attempts that
-// go on for 30 seconds are stopped, without a finding.
+// RealTime runs the test outside of a bubble of [testing/synctest], so that it may use the
+// network, such as a server of httptest.NewServer. Waits then take real time. If the attempts
+// of a request go on for more than 30 seconds, they are stopped, which is not reported as a
+// mistake of the code.
 func RealTime() Option {
 	return func(s *suite) {
 		s.virtual, s.patience, s.quiet, s.noWait = false, 30*time.Second, time.Second, time.Millisecond
@@ -68,15 +71,17 @@ type suite struct {
 	base     *outcome      // without a fault
 }
 
-// Test runs test twice without a fault, to learn which requests it sends through rt, and
-// then once for each request and fault. Requests are told apart by method, path and
-// occurrence. Each run is a subtest with a name such as POST_orders#1/lost; it fails if
-// the code does what it must not. At the end, Test logs a table of all runs.
+// Test runs test twice without a fault, to learn which requests it sends through rt, and then
+// once for each request and fault. A request is known by its method, its path and how often
+// both have occurred before. Each run is a subtest with a name such as POST_orders#1/lost. The
+// subtest fails if the code breaks a rule for that fault. At the end, Test logs a table of all
+// runs.
 //
-// The t of test only records that test fails, which is no failure of Test. Each run is in
-// a bubble of [testing/synctest], where waits take no time, so Test must not be called in
-// one; see also [RealTime]. Test fails if test fails without a fault, sends no requests,
-// or sends other requests when it is run again.
+// In a run with a fault, test may fail: its t records the failure, and Test does not fail
+// because of it. Test fails if test fails without a fault, sends no requests, or sends other
+// requests when it is run again. Each run is in a bubble of [testing/synctest], where waits
+// take no time, so do not call Test in a bubble. For a test that needs the network, see
+// [RealTime].
 func Test(t *testing.T, test func(t testing.TB, rt *Transport), opts ...Option) {
 	t.Helper()
 	s := &suite{name: t.Name(), test: test, virtual: true, patience: 24 * time.Hour, quiet: time.Hour, base: &outcome{}}

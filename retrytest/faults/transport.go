@@ -27,10 +27,11 @@ const maxAttempts = 100
 
 var errStopped = errors.New("faults: attempts do not end and are stopped")
 
-// Transport is the RoundTripper that sends the requests of a test. It may be shared.
+// Transport is the RoundTripper that sends the requests of a test. It is safe for concurrent
+// use.
 type Transport struct {
-	// Base sends the requests that are not for a server of NewServer; nil is the network,
-	// for which RealTime is needed. It may be set before the first request.
+	// Base sends the requests that are not for a server of NewServer. nil means the network,
+	// which needs RealTime. Set Base before the first request.
 	Base http.RoundTripper
 
 	*outcome
@@ -41,8 +42,9 @@ type Transport struct {
 	seen   int              // attempts of the request of the fault
 }
 
-// NewServer starts a server that works in a bubble of testing/synctest, because it is
-// connected by pipes, to rt alone. Its Client uses rt. It is closed at the end of the run.
+// NewServer starts a server that works in a bubble of testing/synctest. Pipes connect it to rt,
+// so only requests that rt sends reach it. The Client of the server uses rt. The server is
+// closed at the end of the run.
 func (rt *Transport) NewServer(handler http.Handler) *httptest.Server {
 	p := &pipe{Network: memnet.New()}
 	p.life, p.end = context.WithCancel(context.Background())
@@ -90,7 +92,7 @@ func (s *send) name() string {
 	return fmt.Sprintf("%s#%d", strings.TrimSuffix(odd.ReplaceAllString(s.key, "_"), "_"), s.n)
 }
 
-// RoundTrip sends the request, or does what the fault is.
+// RoundTrip sends the request. If the run has a fault for the request, RoundTrip causes it.
 func (rt *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	s, err := rt.begin(req)
 	defer func() { rt.record(func() { s.end = time.Now() }) }()
