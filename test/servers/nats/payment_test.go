@@ -39,8 +39,8 @@ func book(ctx context.Context, db *sql.DB, data []byte) error {
 		_, err := tx.ExecContext(ctx, "UPDATE account SET balance = balance + $1 WHERE id = $2", p.Amount, p.Account)
 		return nil, err
 	})
-	if errors.Is(err, retrysql.ErrOtherRequest) {
-		return err // a dead letter: two payments have one ID
+	if errors.Is(err, retrysql.ErrOtherRequest) || errors.Is(err, retry.ErrInvalid) {
+		return err // a dead letter: two payments have one ID, or this one has none
 	}
 	return retry.Transient(err) // whatever else it is, another delivery does no harm
 }
@@ -63,7 +63,7 @@ func TestBook(t *testing.T) {
 	require.NoError(t, err)
 	js := startEmbedded(t).connect(t)
 	consumer := createConsumer(t, js, nil)
-	for _, data := range []string{`{"ID":"1","Account":"a","Amount":1}`, `{"ID":"2","Account":"a","Amount":10}`, `{"ID":"1","Account":"a","Amount":1}`, `malformed`} {
+	for _, data := range []string{`{"ID":"1","Account":"a","Amount":1}`, `{"ID":"2","Account":"a","Amount":10}`, `{"ID":"1","Account":"a","Amount":1}`, `malformed`, `{"Account":"a","Amount":100}`} {
 		_, err := js.Publish(t.Context(), "work.do", []byte(data))
 		require.NoError(t, err)
 	}
@@ -82,5 +82,5 @@ func TestBook(t *testing.T) {
 	var balance int
 	require.NoError(t, db.QueryRowContext(t.Context(), "SELECT balance FROM account").Scan(&balance))
 	assert.Equal(t, 11, balance)
-	assert.Equal(t, 6, delivered)
+	assert.Equal(t, 7, delivered)
 }
