@@ -25,9 +25,9 @@ import (
 // one attempt, and the name of a rule ends that. An error matches [retry.ErrInvalid] and
 // changes nothing.
 //
-// [encoding/json], gopkg.in/yaml.v3, github.com/goccy/go-yaml and github.com/BurntSushi/toml read
-// both forms by themselves, and whatever reads an [encoding.TextUnmarshaler] reads a text. For
-// viper, koanf and mapstructure, see [DecodeHook].
+// [encoding/json], gopkg.in/yaml.v3, github.com/goccy/go-yaml and github.com/BurntSushi/toml
+// read both forms by themselves. Other libraries that support [encoding.TextUnmarshaler] read a
+// text. For viper, koanf and mapstructure, see [DecodeHook].
 type Policy struct {
 	retry.Policy `toml:"-"` // which other libraries for TOML would fill by the names of its fields
 

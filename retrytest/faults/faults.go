@@ -1,6 +1,6 @@
-// Package faults tests what code that sends HTTP requests does when the requests fail. It runs
-// a test of the code again and again: once for each request that the test sends, and each fault
-// that the request can meet. It reports what the code did.
+// Package faults tests how code that sends HTTP requests behaves when they fail. It runs a test
+// of the code again and again: once for each request that the test sends, and each fault that
+// the request can meet. It reports what the code did.
 //
 //	func TestOrder(t *testing.T) {
 //		faults.Test(t, func(t testing.TB, rt *faults.Transport) {
@@ -72,10 +72,9 @@ type suite struct {
 }
 
 // Test runs test twice without a fault, to learn which requests it sends through rt, and then
-// once for each request and fault. A request is known by its method, its path and how often
-// both have occurred before. Each run is a subtest with a name such as POST_orders#1/lost. The
-// subtest fails if the code breaks a rule for that fault. At the end, Test logs a table of all
-// runs.
+// once for each request and fault. Requests with one method and path are numbered in their
+// order. Each run is a subtest with a name such as POST_orders#1/lost. The subtest fails if the
+// code breaks a rule for that fault. At the end, Test logs a table of all runs.
 //
 // In a run with a fault, test may fail: its t records the failure, and Test does not fail
 // because of it. Test fails if test fails without a fault, sends no requests, or sends other
