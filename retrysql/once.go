@@ -250,7 +250,8 @@ func (w *work[T]) claim(ctx context.Context, tx T, fingerprint [sha256.Size]byte
 	} else if err != nil {
 		return false, err
 	}
-	var found, result []byte
+	var found []byte
+	var result sql.Null[[]byte] // some drivers return nil for an empty result, too
 	switch err := w.query(ctx, tx, w.key.In.Find, []any{w.id}, &found, &result); {
 	case locked(err) || err != nil && withoutRow(err) == nil:
 		return false, ErrInProgress
@@ -258,10 +259,10 @@ func (w *work[T]) claim(ctx context.Context, tx T, fingerprint [sha256.Size]byte
 		return false, err
 	case string(found) != string(fingerprint[:]):
 		return false, retry.Permanent(ErrOtherRequest)
-	case result == nil:
+	case !result.Valid:
 		return true, nil
 	}
-	w.result = result
+	w.result = result.V
 	return false, nil
 }
 

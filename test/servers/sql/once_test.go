@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -254,4 +255,31 @@ func TestOnceFaults(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestOnceEmpty: work with an empty result is done once, although modernc's driver reads an
+// empty blob as nil.
+func TestOnceEmpty(t *testing.T) {
+	keys := retrysql.Keys{
+		Claim: "INSERT INTO idempotency_key (id, fingerprint) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING",
+		Find:  "SELECT fingerprint, result FROM idempotency_key WHERE id = $1",
+		Store: "UPDATE idempotency_key SET result = $1 WHERE id = $2",
+	}
+	for _, driver := range []string{"sqlite", "sqlite3"} { // modernc's and mattn's
+		db, err := sql.Open(driver, filepath.Join(t.TempDir(), "db"))
+		require.NoError(t, err)
+		defer db.Close()
+		_, err = db.ExecContext(t.Context(), retrysql.PostgresKeysTable)
+		require.NoError(t, err)
+		ran := 0
+		for range 3 {
+			key := retrysql.Key{In: keys, ID: "17", Request: []byte("request")}
+			_, err := retrysql.Once(t.Context(), retry.Policy{}, db, nil, key, func(context.Context, *sql.Tx) ([]byte, error) {
+				ran++
+				return nil, nil
+			})
+			require.NoError(t, err)
+		}
+		assert.Equal(t, 1, ran, driver)
+	}
 }
