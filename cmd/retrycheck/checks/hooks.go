@@ -124,6 +124,9 @@ func (p *pass) addsAgain(c inspector.Cursor, left *ast.SelectorExpr, right inspe
 // retries reports whether the function around c calls an operation with retries.
 func (p *pass) retries(c inspector.Cursor) bool {
 	fn := around(c, (*ast.FuncDecl)(nil))
+	if _, ok := fn.Node().(*ast.FuncDecl); !ok {
+		return false // a variable of the package
+	}
 	return slices.ContainsFunc(p.loops, func(call *call) bool { return fn.Contains(call.Cursor) })
 }
 

@@ -93,3 +93,6 @@ func oneCall(ctx context.Context, p retry.Policy, op func(context.Context) error
 	_ = retry.Do(ctx, p, op)
 	return retries
 }
+
+// A hook of a variable of the package is in no function.
+var logged = retry.Policy{Hooks: retry.Hooks{OnRetry: func(_ context.Context, a retry.Attempt, _ time.Duration) { println(a.Number) }}}
