@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp/internal/gaveup"
 	"github.com/gobackoff/retry/retryhttp/internal/wire"
 )
 
@@ -20,8 +21,11 @@ type exchangeKey struct{}
 
 // Value implements context.Context.
 func (x *exchange) Value(key any) any {
-	if key == (exchangeKey{}) {
+	switch key {
+	case exchangeKey{}:
 		return x
+	case gaveup.Key{}:
+		return x.gaveUp
 	}
 	return x.Exchange.Value(key)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryhttp"
+	"github.com/gobackoff/retry/retryhttp/internal/gaveup"
 )
 
 const (
@@ -137,9 +138,10 @@ func (e *BrokenError) Unwrap() error { return e.Err }
 // [DONE], message_stop, response.completed or a finish reason. A silence of 0 or less means
 // no limit. The end of a stream of another protocol is no error.
 //
-// Inside [retry.Do], the error is retried if nothing was output, and otherwise not: the
-// caller has begun to use the answer. One that can throw it away returns
-// retry.Transient(err) instead. An event of more than 64 MiB is a permanent error.
+// Inside [retry.Do], the error is retried if nothing was output and no Transport below has
+// already given up on the stream. It is not retried if there was output, because the caller has
+// begun to use the answer. A caller that can throw it away returns retry.Transient(err)
+// instead. An event of more than 64 MiB is a permanent error.
 func Events(resp *http.Response, silence time.Duration) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		defer resp.Body.Close()
@@ -183,7 +185,7 @@ func Events(resp *http.Response, silence time.Duration) iter.Seq2[Event, error] 
 			broken.LastID = events.id
 			if err != nil {
 				broken.Err = err
-				yield(Event{}, broken.marked())
+				yield(Event{}, broken.marked(resp))
 				return
 			}
 			broken.Output = broken.Output || means != quiet && !e.raw
@@ -206,10 +208,14 @@ func drain(closer io.Closer, body io.Reader) {
 	_, _ = io.CopyN(io.Discard, body, 4<<10)
 }
 
-// marked returns e, marked if a repetition would deliver output twice.
-func (e *BrokenError) marked() error {
+// marked returns e, marked if a repetition would deliver output twice, or as the failure with
+// which a Transport gave up.
+func (e *BrokenError) marked(resp *http.Response) error {
 	if e.Output {
 		return retry.Unrepeatable(e)
+	}
+	if loop := gaveup.On(resp); loop != nil {
+		return &retry.Error{Err: e, Reason: loop.Reason, Attempts: loop.Attempts}
 	}
 	return e
 }

@@ -432,3 +432,35 @@ func checkStream(t testing.TB, text string) {
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
 }
+
+// TestBrokenAfterGivingUp: a Do around a Transport that gave up on a stream before its first
+// output does not retry, so attempts do not multiply.
+func TestBrokenAfterGivingUp(t *testing.T) {
+	for attempts, want := range map[int]int{3: 3, retry.NoRetry: 2} {
+		requests := 0
+		base := roundTripper(func(req *http.Request) (*http.Response, error) {
+			requests++
+			resp := stream("text/event-stream", strings.NewReader("event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}\n\n"))
+			resp.Request = req
+			return resp, nil
+		})
+		inner := retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: attempts}
+		transport := &retryhttp.Transport{
+			Base: base, Policy: inner, Check: apis.Check, PerHost: retryhttp.Unbudgeted(),
+			MayRepeat: func(*http.Request) bool { return true },
+		}
+		err := retry.Do(t.Context(), retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 2}, func(ctx context.Context) error {
+			req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://host/v1/messages", nil)
+			require.NoError(t, err)
+			resp, err := transport.RoundTrip(req)
+			require.NoError(t, err)
+			for _, err = range apis.Events(resp, 0) {
+			}
+			return err
+		})
+		broken, ok := errors.AsType[*apis.BrokenError](err)
+		require.True(t, ok, "%v", err)
+		assert.False(t, broken.Output)
+		assert.Equal(t, want, requests, "%d attempts", attempts)
+	}
+}

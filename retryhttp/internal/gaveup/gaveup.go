@@ -1,0 +1,24 @@
+// Package gaveup tells package apis that a Transport has given up on a response.
+package gaveup
+
+import (
+	"net/http"
+
+	"github.com/gobackoff/retry"
+)
+
+// Key is the key of a *[retry.Error] in the context of a response's request.
+type Key struct{}
+
+// On returns why a Transport with several attempts returned resp although it is a failure that
+// it would have retried; nil: it did not.
+func On(resp *http.Response) *retry.Error {
+	if resp.Request == nil {
+		return nil
+	}
+	e, _ := resp.Request.Context().Value(Key{}).(*retry.Error)
+	if e == nil || e.Attempts == 1 && e.Reason == retry.ErrMaxAttempts {
+		return nil
+	}
+	return e
+}
