@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 
-	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
@@ -24,9 +23,6 @@ func (i Instrumentation) ObserveBudget(budget retry.Budget, name string) (metric
 	balancer, ok := budget.(interface{ Balance() float64 })
 	if !ok {
 		return nil, errors.New("retryotel: a budget without the method Balance")
-	}
-	if i.MeterProvider == nil {
-		i.MeterProvider = otel.GetMeterProvider()
 	}
 	meter := i.meter()
 	balance, err := meter.Float64ObservableGauge("retry.budget.balance",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
@@ -16,9 +15,6 @@ import (
 // admit.gate. It uses the MeterProvider of i. Unregister the result when the gate is no
 // longer used.
 func (i Instrumentation) ObserveGate(gate *admit.Gate, name string) (metric.Registration, error) {
-	if i.MeterProvider == nil {
-		i.MeterProvider = otel.GetMeterProvider()
-	}
 	meter := i.meter()
 	limit, err1 := meter.Float64ObservableGauge("admit.limit", metric.WithUnit("{request}"),
 		metric.WithDescription("Requests that may be in progress."))

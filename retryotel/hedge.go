@@ -15,9 +15,6 @@ import (
 // current span, under the name of an operation. It calls the OnEvent that h had before, and
 // must itself be called before h is used.
 func (i Instrumentation) InstrumentHedge(h *retryhedge.Hedge, operation string) {
-	if i.MeterProvider == nil {
-		i.MeterProvider = otel.GetMeterProvider()
-	}
 	copies, err := i.meter().Int64Counter("retry.copies", metric.WithUnit("{copy}"),
 		metric.WithDescription("Copies of slow calls that were started, won, or were refused by the budget."))
 	if err != nil {

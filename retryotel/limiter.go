@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
@@ -22,9 +21,6 @@ import (
 //
 // It uses the MeterProvider of i. Unregister the result when the Limiter is no longer used.
 func (i Instrumentation) ObserveLimiter(l *ratelimit.Limiter, name string) (metric.Registration, error) {
-	if i.MeterProvider == nil {
-		i.MeterProvider = otel.GetMeterProvider()
-	}
 	meter := i.meter()
 	size, err1 := meter.Float64ObservableGauge("retry.limit.size", metric.WithDescription("A server's limit: calls or units."))
 	remaining, err2 := meter.Float64ObservableGauge("retry.limit.remaining", metric.WithDescription("What is left of a server's limit."))

@@ -20,9 +20,6 @@ import (
 // useful one has ended, short when one ended sooner than [retrykeep.Keeper.Useful], and
 // failed when none was made.
 func (i Instrumentation) InstrumentKeeper(k *retrykeep.Keeper, operation string) {
-	if i.MeterProvider == nil {
-		i.MeterProvider = otel.GetMeterProvider()
-	}
 	connections, err := i.meter().Int64Counter("retry.connections", metric.WithUnit("{connection}"),
 		metric.WithDescription("Connections that were made, have ended, or could not be made."))
 	if err != nil {
@@ -58,9 +55,6 @@ func (i Instrumentation) InstrumentKeeper(k *retrykeep.Keeper, operation string)
 // retry.items, under the name of an operation. The attribute retry.fate is accepted, refused,
 // unknown, given_up or not_sent.
 func (i Instrumentation) CountItems(operation string) func(context.Context, retrybatch.Fate, int) {
-	if i.MeterProvider == nil {
-		i.MeterProvider = otel.GetMeterProvider()
-	}
 	items, err := i.meter().Int64Counter("retry.items", metric.WithUnit("{item}"),
 		metric.WithDescription("Items of batches, by what became of them."))
 	if err != nil {

@@ -62,13 +62,13 @@ func (i Instrumentation) Instrument(p retry.Policy, operation string) retry.Poli
 	if i.TracerProvider == nil {
 		i.TracerProvider = otel.GetTracerProvider()
 	}
-	if i.MeterProvider == nil {
-		i.MeterProvider = otel.GetMeterProvider()
-	}
 	return p.With(newRecorder(i, operation).hooks())
 }
 
 func (i Instrumentation) meter() metric.Meter {
+	if i.MeterProvider == nil {
+		i.MeterProvider = otel.GetMeterProvider()
+	}
 	return i.MeterProvider.Meter(scope, metric.WithInstrumentationVersion(version()), metric.WithSchemaURL(schema))
 }
 
