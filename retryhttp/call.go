@@ -192,7 +192,8 @@ func (c *call) setHeaders(x *exchange) {
 	if c.wire.Direct != nil && prepare == nil {
 		return
 	}
-	if x.Request.Header = c.request.Header.Clone(); x.Request.Header == nil {
+	x.Request.Header = c.request.Header.Clone()
+	if x.Request.Header == nil {
 		x.Request.Header = http.Header{}
 	}
 	if prepare != nil {
