@@ -22,7 +22,7 @@ var Response = analyzer("response", "report HTTP responses that leave an attempt
 			continue
 		}
 		results := p.signature(call.op).Results()
-		returns := call.name == ours+".DoValue" && typeName(results.At(0).Type()) == response
+		returns := call.name == ours+".DoValue" && results.Len() > 0 && typeName(results.At(0).Type()) == response
 		if returns && p.timed(call) {
 			p.report(call.Cursor, "the operation returns a response, whose body the AttemptTimeout of the policy ends: read it in the operation, or use retryhttp.Transport")
 			continue

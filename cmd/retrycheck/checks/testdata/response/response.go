@@ -302,3 +302,13 @@ func seen(req *http.Request, v any) error {
 	}
 	return json.NewDecoder(resp.Body).Decode(v)
 }
+
+// A helper whose callers' functions return nothing.
+func watched(ctx context.Context, begin func()) (int, error) {
+	return retry.DoValue(ctx, retry.Policy{}, func(ctx context.Context) (int, error) {
+		begin()
+		return 0, ctx.Err()
+	})
+}
+
+func watches(ctx context.Context) { _, _ = watched(ctx, func() { println("begin") }) }
