@@ -20,11 +20,7 @@ var Race = analyzer("race", "report rules, hooks and policies that a call change
 			p.reportStateOfRule(c)
 		}
 	}
-	for c := range p.root.Preorder((*ast.KeyValueExpr)(nil)) {
-		if typeName(p.structOf(c)) == ours+".Hooks" {
-			p.reportStateOfHook(p.function(c.ChildAt(edge.KeyValueExpr_Value, -1)))
-		}
-	}
+	p.reportStateOfCallbacks()
 	for c := range p.root.Preorder((*ast.AssignStmt)(nil)) {
 		for i := range c.Node().(*ast.AssignStmt).Lhs {
 			p.reportChangedPolicy(c.ChildAt(edge.AssignStmt_Lhs, i))
@@ -105,34 +101,5 @@ func (p *pass) reportChangedPolicy(set inspector.Cursor) {
 	})
 	if used {
 		p.report(set, "calls that run at the same time share %[1]s, so one uses what another sets: change a copy (policy := %[1]s)", name)
-	}
-}
-
-// structOf returns the type of the composite literal that c is an element of.
-func (p *pass) structOf(c inspector.Cursor) types.Type {
-	if lit, ok := c.Parent().Node().(*ast.CompositeLit); ok {
-		return p.info.TypeOf(lit)
-	}
-	return types.Typ[types.Invalid]
-}
-
-// reportStateOfHook reports what a hook changes without a lock, if calls may share it: a
-// variable of the package, or a field.
-func (p *pass) reportStateOfHook(hook inspector.Cursor) {
-	if !hook.Valid() || p.locks(hook) || p.retries(hook) {
-		return // or hooks of a single call
-	}
-	for c := range hook.Preorder((*ast.AssignStmt)(nil), (*ast.IncDecStmt)(nil)) {
-		for _, target := range targets(c.Node()) {
-			v := p.owner(target)
-			if v == nil || !outside(v, hook) {
-				continue
-			}
-			_, isField := ast.Unparen(target).(*ast.SelectorExpr)
-			_, isPointer := v.Type().(*types.Pointer)
-			if v.Parent() == p.Pkg.Scope() || isField && isPointer && p.isParameter(v) {
-				p.report(c, "calls that run at the same time call this hook, so they race for %s: use a lock or sync/atomic", types.ExprString(target))
-			}
-		}
 	}
 }
