@@ -49,6 +49,7 @@ var Dropped = analyzer("dropped", "report unused results of Permanent(err), poli
 			p.report(call.Cursor, "the error of %s is not used, so a final failure goes unnoticed", shortName(call.name))
 		}
 	}
+	p.reportLost()
 	for _, call := range p.operations {
 		if !strings.HasPrefix(call.name, ours) {
 			continue

@@ -121,3 +121,199 @@ var asked = retry.OnlyIf(func(err error) bool {
 	errors.As(err, &e)
 	return e != nil && e.code == 503
 })
+
+type user struct {
+	name string
+	seen time.Time
+}
+
+func shadows(ctx context.Context, p retry.Policy, find func(context.Context) (user, error)) (user, error) {
+	var found user
+	err := retry.Do(ctx, p, func(ctx context.Context) error {
+		found, err := find(ctx) // want `this declares another found, and the one outside stays zero: write = instead of :=`
+		if err != nil {
+			return err
+		}
+		log.Print(found.name)
+		return nil
+	})
+	return found, err
+}
+
+func shadowsResult(ctx context.Context, p retry.Policy, find func(context.Context) (user, error)) (found user, err error) {
+	op := func(ctx context.Context) error {
+		if found, err := find(ctx); err == nil { // want `this declares another found`
+			log.Print(found.name)
+			return nil
+		}
+		return errGone
+	}
+	err = retry.Do(ctx, p, op)
+	return
+}
+
+func shadowsError(ctx context.Context, p retry.Policy, find func(context.Context) (user, error)) error {
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		var err error
+		if u, err := find(ctx); err != nil { // want `this declares another err`
+			log.Print(u, err)
+		}
+		return err
+	})
+}
+
+func shadowsErrorOfDo(ctx context.Context, p retry.Policy, find func(context.Context) error, enabled bool) error {
+	var err error
+	if enabled {
+		err := retry.Do(ctx, p, find) // want `this declares another err`
+		log.Print(err)
+	}
+	return err
+}
+
+func setsCopy(ctx context.Context, p retry.Policy, find func(context.Context, *user) error) (string, error) {
+	var found user
+	err := retry.Do(ctx, p, func(ctx context.Context) error {
+		u := found // want `u is a copy, so found stays zero: set found itself`
+		return find(ctx, &u)
+	})
+	return found.name, err
+}
+
+func sameName(ctx context.Context, p retry.Policy, find func(context.Context) (user, error)) (last user, err error) {
+	defer func() { log.Print(err) }()
+	var found, early user
+	address := "example.com"
+	log.Print(early)
+	_ = retry.Do(ctx, p, func(ctx context.Context) error {
+		u, err := find(ctx)
+		found = u
+		return err
+	})
+	_ = retry.Do(ctx, p, func(ctx context.Context) error {
+		found, err := find(ctx)
+		log.Print(found)
+		return err
+	})
+	_ = retry.Do(ctx, p, func(ctx context.Context) error {
+		early, err := find(ctx)
+		log.Print(early)
+		address, ok := ctx.Value(address).(string)
+		log.Print(address, ok)
+		return err
+	})
+	log.Print(found, address)
+	last, err = retry.DoValue(ctx, p, func(ctx context.Context) (user, error) {
+		last, err := find(ctx)
+		return last, err
+	})
+	return last, retry.Do(ctx, p, func(ctx context.Context) error {
+		_, err := find(ctx)
+		return err
+	})
+}
+
+func unmarked(ctx context.Context, p retry.Policy, find func(context.Context) error) error {
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		err := find(ctx)
+		if errors.Is(err, errGone) {
+			err := retry.Permanent(err) // want `this declares another err, and the one outside has no marker: write = instead of :=`
+			log.Print(err)
+		}
+		if err != nil {
+			err := retry.Transient(err)
+			return err
+		}
+		return err
+	})
+}
+
+type cache struct {
+	token  string
+	loaded time.Time
+}
+
+func (c cache) refresh(ctx context.Context, p retry.Policy, get func(context.Context) (string, error)) error {
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		token, err := get(ctx)
+		if err != nil {
+			return err
+		}
+		c.token = token // want `the receiver is no pointer, so the caller's keeps its old c.token: make it a pointer`
+		return nil
+	})
+}
+
+func (c cache) get(ctx context.Context, p retry.Policy, get func(context.Context) (string, error)) (string, error) {
+	err := retry.Do(ctx, p, func(ctx context.Context) error {
+		token, err := get(ctx)
+		if err != nil {
+			return err
+		}
+		c.token = token
+		return nil
+	})
+	return c.token, err
+}
+
+func (c *cache) renew(ctx context.Context, p retry.Policy, get func(context.Context) (string, error)) error {
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		token, err := get(ctx)
+		if err != nil {
+			return err
+		}
+		c.token = token
+		return nil
+	})
+}
+
+func parameters(ctx context.Context, p retry.Policy, find func(context.Context) (user, error), first user, second *user, third *user) error {
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		u, err := find(ctx)
+		if err != nil {
+			return err
+		}
+		first = u   // want `this sets a parameter, and the caller does not see first: return the value, or set what a pointer points to`
+		second = &u // want `the caller does not see second`
+		*third = u
+		return nil
+	})
+}
+
+func elements(ctx context.Context, p retry.Policy, users []user, pointers []*user, greet func(context.Context, user) error) {
+	for i, u := range users {
+		_ = retry.Do(ctx, p, func(ctx context.Context) error {
+			if err := greet(ctx, u); err != nil {
+				return err
+			}
+			u.seen = time.Now() // want `this sets a copy of the element, which keeps its old u.seen: set the element by its index`
+			return nil
+		})
+		_ = retry.Do(ctx, p, func(ctx context.Context) error {
+			if err := greet(ctx, users[i]); err != nil {
+				return err
+			}
+			users[i].seen = time.Now()
+			return nil
+		})
+	}
+	for i, u := range users {
+		_ = retry.Do(ctx, p, func(ctx context.Context) error {
+			if err := greet(ctx, u); err != nil {
+				return err
+			}
+			u.seen = time.Now()
+			return nil
+		})
+		users[i] = u
+	}
+	for _, u := range pointers {
+		_ = retry.Do(ctx, p, func(ctx context.Context) error {
+			if err := greet(ctx, *u); err != nil {
+				return err
+			}
+			u.seen = time.Now()
+			return nil
+		})
+	}
+}
