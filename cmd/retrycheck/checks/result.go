@@ -24,6 +24,10 @@ var statements = []edge.Kind{edge.ExprStmt_X, edge.GoStmt_Call, edge.DeferStmt_C
 
 // Dropped reports calls whose only effect is their result, which is not used.
 var Dropped = analyzer("dropped", "report unused results of Permanent(err), policy.With(hooks) and their relatives", func(p *pass) {
+	if p.importsUs() {
+		p.reportLostChanges()
+		p.reportUnusedFakes()
+	}
 	for _, call := range p.calls {
 		statement := slices.Contains(statements, call.ParentEdgeKind())
 		switch {

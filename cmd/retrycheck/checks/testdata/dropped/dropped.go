@@ -317,3 +317,11 @@ func elements(ctx context.Context, p retry.Policy, users []user, pointers []*use
 		})
 	}
 }
+
+var shared = retry.Policy{MaxAttempts: 5}
+
+func slower(ctx context.Context, op func(context.Context) error) error {
+	policy := shared
+	policy.AttemptTimeout = time.Second // want `nothing uses policy after this change of policy.AttemptTimeout`
+	return retry.Do(ctx, shared, op)
+}
