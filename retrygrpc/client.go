@@ -1,6 +1,7 @@
 package retrygrpc
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -8,6 +9,8 @@ import (
 	"sync/atomic"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
@@ -134,17 +137,27 @@ func levelOf(name string) descriptorpb.MethodOptions_IdempotencyLevel {
 	return options.GetIdempotencyLevel()
 }
 
-// WithPolicy returns an option that overrides the connection's policy for one call. It
-// has no effect without [DialOptions].
+// WithPolicy returns an option that overrides the connection's policy for one call. On a
+// connection without [DialOptions], the call fails before anything is sent.
 func WithPolicy(p retry.Policy) grpc.CallOption {
 	p = withClassifier(p)
-	return callPolicy{policy: &p}
+	return callPolicy{grpc.PerRPCCredentials(noDialOptions{}), &p}
 }
 
+// A callPolicy is taken out of the options by split. If it reaches grpc-go, nothing retries the
+// call, and the credentials in it end the call with an error that says so.
 type callPolicy struct {
-	grpc.EmptyCallOption
+	grpc.CallOption
 	policy *retry.Policy
 }
+
+type noDialOptions struct{}
+
+func (noDialOptions) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
+	return nil, status.Error(codes.Internal, "retrygrpc: WithPolicy needs a connection with retrygrpc.DialOptions")
+}
+
+func (noDialOptions) RequireTransportSecurity() bool { return false }
 
 func withClassifier(p retry.Policy) retry.Policy {
 	codes, ok := p.Classifier.(retry.Codes)

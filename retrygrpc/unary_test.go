@@ -228,6 +228,20 @@ func TestWithPolicy(t *testing.T) {
 	assert.Equal(t, 1, s.hits())
 }
 
+// TestWithPolicyAlone: without DialOptions, WithPolicy ends a call instead of being ignored.
+func TestWithPolicyAlone(t *testing.T) {
+	s := &server{unary: failing(0, nil), stream: func(int, grpc.ServerStreamingServer[pb.StreamingOutputCallResponse]) error { return nil }}
+	c := dial(t, s.start(t, nil))
+	_, err := c.UnaryCall(t.Context(), &pb.SimpleRequest{}, retrygrpc.WithPolicy(quick))
+	assert.ErrorContains(t, err, "WithPolicy needs a connection with retrygrpc.DialOptions")
+	stream, err := c.StreamingOutputCall(t.Context(), &pb.StreamingOutputCallRequest{}, retrygrpc.WithPolicy(quick))
+	if err == nil {
+		_, err = stream.Recv()
+	}
+	assert.ErrorContains(t, err, "WithPolicy needs a connection with retrygrpc.DialOptions")
+	assert.Equal(t, 0, s.hits())
+}
+
 type refusal struct{ err error }
 
 func (r refusal) Wait(context.Context) error { return r.err }
