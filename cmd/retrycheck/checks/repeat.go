@@ -19,6 +19,7 @@ import (
 var Repeat = analyzer("repeat", "report operations that send a POST or add to a variable again", func(p *pass) {
 	for _, call := range p.operations {
 		if !strings.HasPrefix(call.name, ours) {
+			p.reportInner(call)
 			continue
 		}
 		p.reportPosts(call)
@@ -26,6 +27,7 @@ var Repeat = analyzer("repeat", "report operations that send a POST or add to a 
 		p.reportOwnError(call)
 		p.reportWrites(call)
 		p.reportAnswers(call)
+		p.reportLayers(call)
 	}
 	for c := range p.root.Preorder((*ast.KeyValueExpr)(nil)) {
 		value := c.ChildAt(edge.KeyValueExpr_Value, -1)
@@ -267,11 +269,14 @@ func sameTarget(a, b ast.Node) bool {
 	return false
 }
 
+// checksStatus has what makes one layer of a client of retryhttp and a Do around it.
+var checksStatus = names(ours + `/retryhttp\.(CheckStatus|WithoutRetry)`)
+
 // reportOwnError reports a request of a client of retryhttp whose status the operation turns into
 // an error of its own, which Do retries after the client has given up.
 func (p *pass) reportOwnError(loop *call) {
 	checked := slices.ContainsFunc(p.calls, func(c *call) bool {
-		return loop.op.Contains(c.Cursor) && c.name == ours+"/retryhttp.CheckStatus"
+		return loop.op.Contains(c.Cursor) && checksStatus.MatchString(c.name)
 	})
 	if checked {
 		return
@@ -286,32 +291,35 @@ func (p *pass) reportOwnError(loop *call) {
 
 // retriesItself reports whether the client that sends a request has a Transport of retryhttp.
 func (p *pass) retriesItself(c *call) bool {
-	client, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
-	if !ok {
+	method := c.ChildAt(edge.CallExpr_Fun, -1)
+	_, ok := method.Node().(*ast.SelectorExpr)
+	return ok && p.isRetrying(method.ChildAt(edge.SelectorExpr_X, -1), 0)
+}
+
+// isRetrying reports whether the package gives a client a Transport of retryhttp that makes more
+// than one attempt.
+func (p *pass) isRetrying(c inspector.Cursor, depth int) bool {
+	if depth > 8 {
 		return false
 	}
-	v := p.info.Uses[lastName(client.X)]
-	values := slices.Clone(p.vars[v].values)
-	for kv := range p.root.Preorder((*ast.KeyValueExpr)(nil)) { // a field of a struct
-		if key, ok := kv.Node().(*ast.KeyValueExpr).Key.(*ast.Ident); ok && v != nil && p.info.Uses[key] == v {
-			values = append(values, kv.ChildAt(edge.KeyValueExpr_Value, -1))
-		}
-	}
-	return slices.ContainsFunc(values, func(value inspector.Cursor) bool {
-		if !value.Valid() {
+	c = p.value(c)
+	var values []inspector.Cursor
+	switch n := c.Node().(type) {
+	case *ast.Ident, *ast.SelectorExpr:
+		v, ok := p.info.Uses[lastName(n.(ast.Expr))].(*types.Var)
+		if !ok {
 			return false
 		}
-		value = p.value(value)
-		if p.callee(value.Node()) == newClient {
-			return true
+		values = p.given(v)
+	case *ast.CallExpr:
+		if p.callee(n) == newClient {
+			return !p.makesOneAttempt(c)
 		}
-		for lit := range value.Preorder((*ast.CompositeLit)(nil)) {
-			if typeName(p.info.TypeOf(lit.Node().(ast.Expr))) == transport {
-				return true
-			}
-		}
-		return false
-	})
+		values = p.returns(c)
+	case *ast.CompositeLit:
+		return p.hasTransport(c) && !p.makesOneAttempt(c)
+	}
+	return slices.ContainsFunc(values, func(value inspector.Cursor) bool { return p.isRetrying(value, depth+1) })
 }
 
 // mayFail reports whether an operation may return an error after the statement c, or in a
