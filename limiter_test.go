@@ -2,6 +2,7 @@ package retry_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -76,10 +77,11 @@ func TestLimiterUntilMaxElapsed(t *testing.T) {
 	looks := limiterFunc(func(ctx context.Context) error {
 		deadline, ok := ctx.Deadline()
 		if ok && time.Until(deadline) < time.Hour {
-			return io.ErrNoProgress // as the limiter of x/time/rate does
+			return errors.New("rate: Wait(n=1) would exceed context deadline") // as the limiter of x/time/rate does
 		}
 		return nil
 	})
+	broken := limiterFunc(func(context.Context) error { return io.ErrNoProgress })
 	for _, tt := range []struct {
 		name     string
 		limiter  retry.Limiter
@@ -92,6 +94,7 @@ func TestLimiterUntilMaxElapsed(t *testing.T) {
 		{"the context's deadline is later", untilDone, time.Minute, retry.ErrMaxElapsed, 30 * time.Second},
 		{"ignores its context", deaf, 0, retry.ErrMaxElapsed, time.Hour},
 		{"looks at the deadline", looks, 0, retry.ErrMaxElapsed, 0},
+		{"fails", broken, 0, io.ErrNoProgress, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -105,6 +108,7 @@ func TestLimiterUntilMaxElapsed(t *testing.T) {
 				op := retrytest.Script()
 				err := retry.Do(ctx, retry.Policy{MaxElapsed: 30 * time.Second, Limiter: tt.limiter}, op.Run)
 				assert.ErrorIs(t, err, tt.want)
+				assert.Equal(t, tt.want == retry.ErrMaxElapsed, errors.Is(err, retry.ErrMaxElapsed))
 				assert.Equal(t, tt.after, time.Since(start))
 				assert.Zero(t, op.Calls())
 			})

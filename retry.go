@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/gobackoff/retry/internal/dur"
@@ -263,10 +264,12 @@ func (c *call) await(ctx context.Context, p *Policy) error {
 		return err
 	case errors.Is(err, context.DeadlineExceeded):
 		return ErrMaxElapsed
+	case strings.Contains(err.Error(), "exceed context deadline"):
+		// The limiter of golang.org/x/time v0.16.0 refuses at once to wait longer than the
+		// deadline, and only the text of its error says so.
+		return fmt.Errorf("%w: %w", ErrMaxElapsed, err)
 	}
-	// A Limiter that looks at the deadline, as that of x/time/rate does, refuses with an error
-	// of its own.
-	return fmt.Errorf("%w: %w", ErrMaxElapsed, err)
+	return err
 }
 
 // withEnd returns a context whose deadline is end. If the clock is not the system's, only the
