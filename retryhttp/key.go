@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -16,10 +17,17 @@ func RandomKey(*http.Request) string { return rand.Text() }
 
 // KeyForHosts returns a function for [Transport].IdempotencyKey that calls key for requests
 // to these hosts, such as "api.example.com" for any port or "localhost:8080" for one, and
-// returns "" for others. It panics if key is nil.
+// returns "" for others. It panics if key is nil, or if one of the hosts cannot be that of a
+// request, such as a URL.
 func KeyForHosts(key func(*http.Request) string, hosts ...string) func(*http.Request) string {
 	if key == nil {
 		panic("retryhttp: KeyForHosts without key")
+	}
+	for _, host := range hosts {
+		u, err := url.Parse("//" + host)
+		if err != nil || host == "" || u.Host != host {
+			panic(fmt.Sprintf("retryhttp: KeyForHosts: %q is not a host, such as api.example.com or localhost:8080", host))
+		}
 	}
 	hosts = slices.Clone(hosts)
 	return func(req *http.Request) string {

@@ -144,7 +144,7 @@ func TestRandomKey(t *testing.T) {
 	assert.Len(t, seen, 1000)
 }
 
-// TestKeyForHosts: other hosts get no key.
+// TestKeyForHosts: other hosts get no key, and what is not a host is refused at once.
 func TestKeyForHosts(t *testing.T) {
 	key := retryhttp.KeyForHosts(func(*http.Request) string { return "key" }, "api.example.com", "localhost:8080")
 	for url, want := range map[string]string{
@@ -156,6 +156,12 @@ func TestKeyForHosts(t *testing.T) {
 		assert.Equal(t, want, key(req), url)
 	}
 	assert.Panics(t, func() { retryhttp.KeyForHosts(nil) })
+	for _, host := range []string{"https://api.example.com", "api.example.com/v1", "user@api.example.com", "api.example.com:port", ""} {
+		assert.Panics(t, func() { retryhttp.KeyForHosts(retryhttp.RandomKey, host) }, host)
+	}
+	for _, host := range []string{"::1", "[::1]:8080", "bücher.example", "10.0.0.1"} {
+		assert.NotPanics(t, func() { retryhttp.KeyForHosts(retryhttp.RandomKey, host) }, host)
+	}
 }
 
 // TestKeyAllocations: a request that needs no key costs nothing more.
