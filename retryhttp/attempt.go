@@ -14,6 +14,7 @@ type exchange struct {
 	wire.Exchange
 	number    int          // of the attempt
 	ambiguous bool         // an earlier exchange may have been executed
+	found     error        // by Check in the response
 	gaveUp    *retry.Error // why the call returns the response, if it would have been retried
 }
 

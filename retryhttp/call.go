@@ -242,9 +242,9 @@ func (c *call) judge(gaveUp bool) error {
 	if gaveUp {
 		return retry.Permanent(c.failed)
 	}
-	err, unprocessed := c.failed.verdict(), isUnprocessed(c.response)
+	c.latest.found = found
+	err, unprocessed := c.failed.failure(found), isUnprocessed(c.response)
 	if found != nil {
-		err = fmt.Errorf("%[2]w: %[1]w", found, c.failed) // found is classified first
 		unprocessed = retry.Policy{}.Classify(found).Class == retry.ClassThrottled
 	}
 	c.cause = err

@@ -29,9 +29,10 @@ type StatusError struct {
 	gaveUp *retry.Error  // why a Transport did not retry; nil: it would not have, or the call has not ended
 }
 
-// CheckStatus returns nil if the status of resp is below 400, and otherwise an error
-// for an operation of [retry.Do] to return. It is a [*StatusError], or wraps one if the
-// response overrides its status for [retry.DefaultClassifier], for example with an
+// CheckStatus returns an error for an operation of [retry.Do] to return if the status of resp
+// is 400 or above, or if the Check of a [Transport] has found an error in resp. Otherwise, it
+// returns nil. The error is a [*StatusError], or wraps one if Check has found an error, or if
+// the response overrides its status for [retry.DefaultClassifier], for example with an
 // X-Should-Retry or Stripe-Should-Retry header, or with a 403 that means throttling.
 // The error for a [Transport]'s response ends a Do around it, because the Transport has
 // already retried; its text says why the Transport gave up, and it matches that reason,
@@ -40,23 +41,23 @@ type StatusError struct {
 // Do around it retries, unless the request must not be repeated. CheckStatus does not touch
 // the Body.
 func CheckStatus(resp *http.Response) error {
-	if resp.StatusCode < 400 {
+	x := exchangeBehind(resp)
+	if resp.StatusCode < 400 && (x == nil || x.found == nil) {
 		return nil
 	}
 	e := newStatusError(resp, time.Now())
-	x := exchangeBehind(resp)
 	if x == nil {
 		return e.verdict()
 	}
 	if x.gaveUp == nil {
-		return retry.Permanent(e.verdict())
+		return retry.Permanent(e.failure(x.found))
 	}
 	if x.gaveUp.Attempts == 1 && x.gaveUp.Reason == retry.ErrMaxAttempts {
-		return e.verdict() // this Transport does not retry, so a Do around it may
+		return e.failure(x.found) // this Transport does not retry, so a Do around it may
 	}
 	e.gaveUp = x.gaveUp
 	loop := *x.gaveUp
-	loop.Err = e.verdict()
+	loop.Err = e.failure(x.found)
 	return &gaveUpError{&loop}
 }
 
@@ -116,6 +117,15 @@ func (e *StatusError) verdict() error {
 		return overridingError{e, true}
 	}
 	return e
+}
+
+// failure returns the error of a response in which Check has found an error, or nil. What
+// Check has found is classified first.
+func (e *StatusError) failure(found error) error {
+	if found == nil {
+		return e.verdict()
+	}
+	return fmt.Errorf("%[2]w: %[1]w", found, e)
 }
 
 func isThrottling(resp *http.Response) bool {

@@ -433,3 +433,31 @@ func TestCheckStatusOfOneAttempt(t *testing.T) {
 		assert.Len(t, base.requests, tt.sent, "%s %d", tt.method, tt.status)
 	}
 }
+
+// TestCheckStatusOfCheck: CheckStatus returns what Check has found in the response, although
+// the status is 200.
+func TestCheckStatusOfCheck(t *testing.T) {
+	for name, tt := range map[string]struct {
+		found  error
+		reason error
+	}{
+		"permanent": {retry.Permanent(errGraphQL), nil},
+		"transient": {retry.Transient(errGraphQL), retry.ErrMaxAttempts},
+		"nothing":   {nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			base := &script{replies: []reply{{status: 200}}}
+			check := func(*http.Response, func(int) ([]byte, error)) error { return tt.found }
+			calls := 0
+			err := retry.Do(t.Context(), quick(), func(context.Context) error {
+				calls++
+				resp, err := (&retryhttp.Transport{Base: base, Policy: quick(), Check: check}).RoundTrip(request(t, "GET", ""))
+				require.NoError(t, err)
+				return retryhttp.CheckStatus(resp)
+			})
+			assert.Equal(t, 1, calls)
+			assert.Equal(t, tt.found != nil, errors.Is(err, errGraphQL))
+			assert.Equal(t, tt.reason != nil, errors.Is(err, retry.ErrMaxAttempts))
+		})
+	}
+}

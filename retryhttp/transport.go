@@ -101,8 +101,8 @@ type Transport struct {
 	// 403 whose body means throttling. The error is classified like one that an
 	// operation returns, so mark it with retry.Permanent, retry.Transient or
 	// retry.Throttled. Throttled means, like status 429, that the request was not
-	// processed. If no retry follows, the response is returned, not the error. If Check
-	// is nil or returns nil, the status decides.
+	// processed. If no retry follows, the response is returned, not the error, which
+	// CheckStatus returns. If Check is nil or returns nil, the status decides.
 	//
 	// peek waits for the first n bytes of the body, or all if there are fewer, and
 	// returns them; they remain in the body. If reading the body fails, peek returns

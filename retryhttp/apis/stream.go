@@ -145,8 +145,8 @@ func (e *BrokenError) Unwrap() error { return e.Err }
 func Events(resp *http.Response, silence time.Duration) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		defer resp.Body.Close()
-		if err := retryhttp.CheckStatus(resp); err != nil {
-			yield(Event{}, err)
+		if resp.StatusCode >= 400 {
+			yield(Event{}, retryhttp.CheckStatus(resp))
 			return
 		}
 		kind := kindOf(resp)
