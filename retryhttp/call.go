@@ -237,7 +237,7 @@ func (c *call) judge(gaveUp bool) error {
 	if status < 400 && found == nil {
 		return nil
 	}
-	c.failed = newStatusError(c.response, c.clock().Now())
+	c.failed = newStatusError(withoutBody(c.response), c.clock().Now())
 	c.failed.body = c.response.Body
 	if gaveUp {
 		return retry.Permanent(c.failed)

@@ -104,7 +104,7 @@ func (d *delivery) failure() error {
 	case c.response.StatusCode < 400:
 		return nil
 	case isSafe(c.request.Method) || isThrottling(c.response):
-		return newStatusError(c.response, c.clock().Now()).verdict()
+		return newStatusError(withoutBody(c.response), c.clock().Now()).verdict()
 	}
 	return errOther
 }

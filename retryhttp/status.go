@@ -20,8 +20,9 @@ import (
 // wait after the response, RoundTrip returns an error that wraps the StatusError.
 // [retry.DefaultClassifier] and a [retry.HintRule] use its methods.
 type StatusError struct {
-	// Response is the failed response. The functions of a Transport's Policy must not
-	// read or close the Body, which belongs to the caller if no attempt follows.
+	// Response is the failed response. For the functions of a Transport's Policy, it is a copy
+	// whose Body cannot be read, because the body belongs to the caller if no attempt follows.
+	// In an error of [CheckStatus], it is the response itself.
 	Response *http.Response
 
 	after  time.Duration
@@ -67,6 +68,21 @@ type gaveUpError struct{ loop *retry.Error }
 
 func (e *gaveUpError) Error() string { return e.loop.Err.Error() }
 func (e *gaveUpError) Unwrap() error { return e.loop }
+
+// withoutBody returns a copy of a response for functions that must not read the body.
+func withoutBody(resp *http.Response) *http.Response {
+	c := *resp
+	c.Body = callersBody{}
+	return &c
+}
+
+type callersBody struct{}
+
+func (callersBody) Read([]byte) (int, error) {
+	return 0, errors.New("retryhttp: the body belongs to the caller: read it after the call, or look at its beginning in Transport.Check")
+}
+
+func (callersBody) Close() error { return nil }
 
 func newStatusError(resp *http.Response, now time.Time) *StatusError {
 	return &StatusError{Response: resp, after: RetryAfter(resp, now)}

@@ -33,6 +33,31 @@ func TestForeignStatusError(t *testing.T) {
 	assert.Equal(t, 7, foreign.Len())
 }
 
+// TestHookReadsBody: a hook that reads or closes the body of a failed response, which it must not,
+// takes nothing from the caller.
+func TestHookReadsBody(t *testing.T) {
+	base := roundTripper(func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 503, Body: io.NopCloser(strings.NewReader("closed for lunch"))}, nil
+	})
+	policy := quick()
+	hooked := 0
+	policy.OnGiveUp = func(_ context.Context, e *retry.Error) {
+		failed, ok := errors.AsType[*retryhttp.StatusError](e)
+		require.True(t, ok)
+		text, err := io.ReadAll(failed.Response.Body)
+		assert.ErrorContains(t, err, "the body belongs to the caller")
+		assert.Empty(t, text)
+		assert.NoError(t, failed.Response.Body.Close())
+		hooked++
+	}
+	resp, err := (&retryhttp.Transport{Base: base, Policy: policy}).RoundTrip(request(t, "GET", ""))
+	require.NoError(t, err)
+	text, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	assert.Equal(t, "closed for lunch", string(text))
+	assert.Equal(t, 1, hooked)
+}
+
 func TestCheckStatusBelow(t *testing.T) {
 	server := flaky(503, 503)
 	defer server.Close()
