@@ -263,8 +263,9 @@ func neverWaits(rule Backoff) bool {
 }
 
 // Delays draws the waits of a call whose attempts all fail immediately with transient
-// errors. It stops at MaxElapsed and ignores hints, budgets, limiters and deadlines. Each
-// range loop draws new waits; it may be endless if MaxAttempts is Unlimited and there is no
+// errors. There is one wait less than attempts, because nothing is waited for after the last.
+// Delays stops at MaxElapsed and ignores hints, budgets, limiters and deadlines. Each range
+// loop draws new waits; it may be endless if MaxAttempts is Unlimited and there is no
 // MaxElapsed.
 func (p Policy) Delays() iter.Seq[time.Duration] {
 	return func(yield func(time.Duration) bool) {

@@ -12,7 +12,9 @@ import (
 
 // DelayFor decides whether and when a queue should redeliver a message or job. Like
 // [retry.Policy.Next], it returns the wait, or the reason why there should be no retry.
-// failed is the number of failures, including this one, and err is the latest failure.
+// failed is the number of failures, including this one, and err is the latest failure. Less
+// than 1 counts as 1. For a queue that counts the retries before this attempt, such as asynq,
+// pass one more.
 //
 // The random numbers are derived from the id instead of the policy's Rand, so every
 // worker computes the same chain of delays, even after a restart, and nothing is stored.

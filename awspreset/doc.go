@@ -1,8 +1,12 @@
 // Package awspreset provides the retry behavior of the AWS SDKs as policies of
-// package [retry], for calls to AWS or to anything else:
+// package [retry]:
 //
 //	policy := awspreset.Standard21.Policy("lambda")
 //	err := retry.Do(ctx, policy, op)
+//
+// A policy retries the errors that its SDK retries. Every other error is permanent, such as one
+// of your own from errors.New: see [Classifier]. For calls to anything else than AWS, set the
+// policy's Classifier to retry.DefaultClassifier{}.
 //
 // A [Preset] is the behavior of an SDK in one of its modes. If in doubt, use [Standard21],
 // which all SDKs have shared since November 2026. The others are for programs that must wait
@@ -13,9 +17,6 @@
 // Make one policy per service and use it, or copies of it, for all calls: its retry quota
 // works only if all calls share it. The same is true of an [AdaptiveLimiter], which makes any
 // preset adaptive.
-//
-// A policy retries the errors that its SDK retries. An error without a status, a
-// code or a known type is permanent: see [Classifier].
 //
 // Like the SDKs, the policies repeat calls that may already have taken effect. To prevent
 // that, mark such errors with [retry.Unrepeatable]; with package retryaws, use its option

@@ -18,7 +18,8 @@ type cost struct {
 // WithCost sets how many units a call with this context costs, such as its tokens, as far as
 // the caller knows or estimates them. Limits whose Name contains "token", and the Limiter's own
 // Limit, count them; other limits count 1 for each call. A call without a cost, or with one
-// below 0, costs 1.
+// below 0, costs 1. Pass the context to [retry.Do]: a Limiter of its Policy waits before the
+// operation, so it does not see a cost that the operation sets.
 func WithCost(ctx context.Context, units float64) context.Context {
 	if !(units >= 0) {
 		units = 1

@@ -19,8 +19,8 @@ import (
 //
 //	{"rule": "full", "base": "1s", "attempts": 7, "budget": {"rule": "shared", "reserve": 5}}
 //
-// A text replaces the Policy, but keeps Hooks, Clock, Rand, and a Classifier that is not a
-// preset's. A mapping changes only what it names: without a rule, its keys apply to the
+// A text replaces the Policy, its Budget and Limiter, too, but keeps Hooks, Clock, Rand, and a
+// Classifier that is not a preset's. A mapping changes only what it names: without a rule, its keys apply to the
 // present Backoff, and a preset keeps time limits. The boolean false, or the word none, means
 // one attempt, and the name of a rule ends that. An error matches [retry.ErrInvalid] and
 // changes nothing.
