@@ -394,11 +394,13 @@ var Unbounded = analyzer("unbounded", "report retries without a limit on attempt
 	for _, call := range p.loops {
 		endless, limited := false, false
 		for part := range call.Children() {
-			if p.function(part) == call.op {
+			if fn := p.function(part); fn.Valid() && fn == call.op {
 				continue
 			}
 			for _, c := range p.mentions(part) {
 				id := c.Node().(*ast.Ident)
+				more, ends := p.setLater(p.info.Uses[id])
+				endless, limited = endless || more, limited || ends
 				name := objectName(p.info.Uses[id])
 				number, none := zero.MatchString(name), p.isZero(c.Parent().Parent())
 				endless = endless || unlimited.MatchString(name) || number && none
@@ -410,6 +412,29 @@ var Unbounded = analyzer("unbounded", "report retries without a limit on attempt
 		}
 	}
 })
+
+// setLater reports whether statements set the MaxAttempts of a policy to no bound, and whether they
+// set a limit.
+func (p *pass) setLater(policy types.Object) (endless, limited bool) {
+	if policy == nil || typeName(policy.Type()) != ours+".Policy" {
+		return false, false
+	}
+	for _, set := range p.vars[policy].sets {
+		sel, ok := set.Node().(*ast.SelectorExpr)
+		if !ok {
+			continue
+		}
+		value := valueSet(set)
+		unbound := value.Valid() && unlimited.MatchString(objectName(p.info.Uses[lastName(value.Node().(ast.Expr))]))
+		switch sel.Sel.Name {
+		case "MaxAttempts":
+			endless, limited = endless || unbound, limited || !unbound
+		case "MaxElapsed":
+			limited = true
+		}
+	}
+	return endless, limited
+}
 
 // isZero reports whether c is a call with the argument 0.
 func (p *pass) isZero(c inspector.Cursor) bool {

@@ -35,3 +35,32 @@ func limited(ctx context.Context) {
 	defer cancel()
 	_ = retry.Do(short, retry.Policy{MaxAttempts: retry.Unlimited}, op)
 }
+
+func given(op func(context.Context) error) error {
+	return retry.Do(context.Background(), retry.Policy{MaxAttempts: retry.Unlimited}, op) // want `nothing ends these retries`
+}
+
+type client struct{ find func(context.Context) (int, error) }
+
+func (c *client) field() (int, error) {
+	p := endless
+	p.MaxAttempts = retry.Unlimited
+	return retry.DoValue(context.Background(), p, c.find) // want `nothing ends these retries`
+}
+
+var endless = retry.Policy{Backoff: retry.Constant(time.Second)}
+
+func later(op func(context.Context) error) error {
+	p := retry.Policy{MaxAttempts: retry.Unlimited}
+	p.MaxElapsed = time.Hour
+	return retry.Do(context.Background(), p, op)
+}
+
+func fewer(op func(context.Context) error, ctx context.Context) error {
+	p := retry.Policy{MaxAttempts: retry.Unlimited}
+	p.MaxAttempts = 5
+	if err := retry.Do(context.Background(), p, op); err != nil {
+		return err
+	}
+	return retry.Do(ctx, retry.Policy{MaxAttempts: retry.Unlimited}, op)
+}
