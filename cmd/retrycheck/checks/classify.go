@@ -25,7 +25,7 @@ var Classify = analyzer("classify", "report classifiers that match no error, or 
 	}
 	for _, call := range p.calls {
 		if call.name == ours+".FirstOf" {
-			p.reportLate(call)
+			p.reportOrder(call)
 		}
 	}
 	if p.importsUs() {
@@ -140,6 +140,9 @@ func (p *pass) reportClassifier(c inspector.Cursor) {
 	}
 	err := p.signature(fn).Params().At(0)
 	for _, use := range p.vars[err].uses {
+		if len(p.vars[err].sets) > 1 {
+			break // a loop may unwrap it
+		}
 		switch parent := use.Parent().Node().(type) {
 		case *ast.TypeAssertExpr:
 			p.report(use.Parent(), "an operation may wrap its error, and AttemptTimeout and markers do: use errors.As or errors.AsType")
@@ -197,70 +200,6 @@ func (p *pass) reportFallback(fn inspector.Cursor) {
 			p.report(c, "this retries every other error, such as a 404 or a canceled context: return retry.Verdict{} here, and use retry.FirstOf(mine, retry.DefaultClassifier{})")
 		}
 	}
-}
-
-// known has methods and fields by which the DefaultClassifier decides.
-var known = names(`(HTTP)?StatusCode|HTTPStatusCode|HTTPCode|ErrorCode|SQLState|(Is)?Retryable(Error)?|NonRetr(iable|yable)|SafeToRetry|Timeout|CanceledError`)
-
-// reportLate reports a classifier behind the default one in FirstOf that looks for errors about
-// which the default one has decided.
-func (p *pass) reportLate(list *call) {
-	late := false
-	for i, arg := range list.Args {
-		at := list.ChildAt(edge.CallExpr_Args, i)
-		if late {
-			p.reportDecided(at)
-		}
-		lit, ok := p.value(at).Node().(*ast.CompositeLit)
-		late = late || ok && typeName(p.info.TypeOf(lit)) == ours+".DefaultClassifier" && arg != nil
-	}
-}
-
-func (p *pass) reportDecided(at inspector.Cursor) {
-	fn := p.function(at)
-	if n, ok := p.value(at).Node().(*ast.CallExpr); ok && len(n.Args) == 1 {
-		fn = p.function(p.value(at).ChildAt(edge.CallExpr_Args, 0))
-	}
-	if !fn.Valid() {
-		return
-	}
-	for c := range fn.Preorder((*ast.CallExpr)(nil)) {
-		name := p.callee(c.Node())
-		if name != "errors.As" && name != "errors.AsType" {
-			continue
-		}
-		t := p.asked(c.Node().(*ast.CallExpr))
-		if name := decides(t); name != "" {
-			p.report(at, "DefaultClassifier decides about errors with %s, so this is not asked about %s: put it first", name, types.TypeString(t, types.RelativeTo(p.Pkg)))
-			return
-		}
-	}
-}
-
-// decides names the method or field of an error by which the DefaultClassifier decides.
-func decides(t types.Type) string {
-	if t == nil {
-		return ""
-	}
-	methods := types.NewMethodSet(t)
-	for method := range methods.Methods() {
-		if known.MatchString(method.Obj().Name()) {
-			return method.Obj().Name()
-		}
-	}
-	if pointer, ok := t.Underlying().(*types.Pointer); ok {
-		t = pointer.Elem()
-	}
-	s, ok := t.Underlying().(*types.Struct)
-	if !ok {
-		return ""
-	}
-	for f := range s.Fields() {
-		if known.MatchString(f.Name()) {
-			return f.Name()
-		}
-	}
-	return ""
 }
 
 // inClassifier reports whether c is in a function that only receives an error.

@@ -131,3 +131,69 @@ func gone(err error) retry.Verdict {
 }
 
 var byType = retry.Policy{Classifier: retry.FirstOf(retry.ClassifierFunc(gone), retry.DefaultClassifier{})}
+
+type statusError struct {
+	Code    int
+	Message string
+}
+
+func (*statusError) Error() string { return "status" }
+
+// own is a classifier of its own type.
+type own struct{ more bool }
+
+func (own) Classify(err error) retry.Verdict {
+	if e, ok := errors.AsType[*statusError](err); ok && e.Code == 404 {
+		return retry.Verdict{Class: retry.ClassTransient}
+	}
+	return retry.Verdict{}
+}
+
+func missing(err error) retry.Verdict {
+	if errors.Is(err, sql.ErrNoRows) {
+		return retry.Verdict{Class: retry.ClassTransient}
+	}
+	return retry.Verdict{}
+}
+
+func switches(err error) retry.Verdict {
+	for ; err != nil; err = errors.Unwrap(err) {
+		switch err.(type) {
+		case busyError, quotaError:
+			return retry.Verdict{Class: retry.ClassThrottled}
+		}
+	}
+	return retry.Verdict{}
+}
+
+func decidesAll(err error) retry.Verdict {
+	if errors.Is(err, errGone) {
+		return retry.Verdict{Class: retry.ClassPermanent}
+	}
+	return retry.Verdict{Class: retry.ClassTransient}
+}
+
+type deciding struct{}
+
+func (deciding) Classify(err error) retry.Verdict { return retry.Verdict{Class: retry.ClassTransient} }
+
+var (
+	byDefault    retry.Classifier     = retry.DefaultClassifier{}
+	listOf                            = []retry.Classifier{&retry.DefaultClassifier{}, own{}} // want `DefaultClassifier decides about errors with Code, so this is not asked about \*statusError: put it first`
+	lateFunc     retry.ClassifierFunc = missing
+	firstDefault retry.DefaultClassifier
+	lateOnes     = []retry.Classifier{
+		retry.FirstOf(byDefault, &own{true}),  // want `errors with Code, so this is not asked about \*statusError`
+		retry.FirstOf(firstDefault, lateFunc), // want `DefaultClassifier decides about sql.ErrNoRows, so this is not asked about it`
+		retry.FirstOf(listOf...),
+		retry.FirstOf(new(retry.DefaultClassifier), retry.ClassifierFunc(switches)), // want `errors with Retryable, so this is not asked about busyError`
+		retry.FirstOf(retry.FirstOf(retry.DefaultClassifier{}), own{}),              // want `errors with Code`
+		retry.FirstOf(retry.PermanentIf(errGone), own{}),                            // want `errors with Code`
+		retry.FirstOf(retry.Codes{Stop: []string{"429"}}, own{}),                    // want `errors with Code`
+		retry.FirstOf(retry.ClassifierFunc(decidesAll), retry.DefaultClassifier{}),  // want `this decides about every error, so what follows it in FirstOf is never asked: return retry.Verdict\{\} for the errors that it does not know`
+		retry.FirstOf(deciding{}, own{}, retry.DefaultClassifier{}),                 // want `this decides about every error`
+		retry.FirstOf(retry.DefaultClassifier{}, deciding{}),
+		retry.FirstOf(own{}, lateFunc, retry.DefaultClassifier{}),
+		retry.FirstOf(retry.Codes{Stop: []string{"429"}, Else: own{}}, own{}),
+	}
+)

@@ -40,7 +40,9 @@ func given(op func(context.Context) error) error {
 	return retry.Do(context.Background(), retry.Policy{MaxAttempts: retry.Unlimited}, op) // want `nothing ends these retries`
 }
 
-type client struct{ find func(context.Context) (int, error) }
+type client struct {
+	find func(context.Context) (int, error)
+}
 
 func (c *client) field() (int, error) {
 	p := endless
