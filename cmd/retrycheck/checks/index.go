@@ -80,6 +80,7 @@ type indexed struct {
 	loops      []*call // those of retriers and pollers
 	operations []*call // those of them that have an op
 	vars       map[types.Object]variable
+	decls      map[types.Object]inspector.Cursor // of functions with a body
 }
 
 var index = &analysis.Analyzer{
@@ -93,12 +94,17 @@ var index = &analysis.Analyzer{
 			return (*indexed)(nil), nil
 		}
 		x := &indexed{
-			root: p.ResultOf[inspect.Analyzer].(*inspector.Inspector).Root(),
-			info: p.TypesInfo,
-			vars: map[types.Object]variable{},
+			root:  p.ResultOf[inspect.Analyzer].(*inspector.Inspector).Root(),
+			info:  p.TypesInfo,
+			vars:  map[types.Object]variable{},
+			decls: map[types.Object]inspector.Cursor{},
 		}
-		for c := range x.root.Preorder((*ast.CallExpr)(nil), (*ast.Ident)(nil)) {
+		for c := range x.root.Preorder((*ast.CallExpr)(nil), (*ast.Ident)(nil), (*ast.FuncDecl)(nil)) {
 			switch n := c.Node().(type) {
+			case *ast.FuncDecl:
+				if n.Body != nil {
+					x.decls[x.info.Defs[n.Name]] = c
+				}
 			case *ast.Ident:
 				x.addUse(c, n)
 			case *ast.CallExpr:
@@ -284,14 +290,8 @@ func (x *indexed) function(c inspector.Cursor) inspector.Cursor {
 	case *ast.CallExpr:
 		return x.made(n)
 	case *ast.Ident, *ast.SelectorExpr:
-		fn, ok := x.info.Uses[lastName(n.(ast.Expr))].(*types.Func)
-		if !ok {
-			break
-		}
-		for decl := range x.root.Preorder((*ast.FuncDecl)(nil)) {
-			if x.info.Defs[decl.Node().(*ast.FuncDecl).Name] == fn && decl.Node().(*ast.FuncDecl).Body != nil {
-				return decl
-			}
+		if fn, ok := x.info.Uses[lastName(n.(ast.Expr))].(*types.Func); ok {
+			return x.decls[fn.Origin()]
 		}
 	}
 	return inspector.Cursor{}

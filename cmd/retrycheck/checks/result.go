@@ -76,30 +76,32 @@ var errorType = types.Universe.Lookup("error").Type().Underlying().(*types.Inter
 // latest returns the name of the function whose result a variable has at c, if the statement
 // that sets it is before c, in a block around it.
 func (p *pass) latest(c inspector.Cursor) string {
+	if value := p.latestValue(c); value.Valid() {
+		return p.callee(value.Node())
+	}
+	return ""
+}
+
+// latestValue returns what the last statement before c in a block around it has set a variable
+// to; of v, err := f(), it is f() for both.
+func (p *pass) latestValue(c inspector.Cursor) (value inspector.Cursor) {
 	id, ok := c.Node().(*ast.Ident)
 	if !ok {
-		return ""
+		return value
 	}
 	var last inspector.Cursor
 	for _, set := range p.vars[p.info.ObjectOf(id)].sets {
-		if set.Node().Pos() < id.Pos() && (!last.Valid() || last.Node().Pos() < set.Node().Pos()) {
+		if set.Node().Pos() < id.Pos() && !set.Parent().Contains(c) && (!last.Valid() || last.Node().Pos() < set.Node().Pos()) {
 			last = set
 		}
 	}
 	if !last.Valid() {
-		return ""
+		return value
 	}
 	if in := around(last, (*ast.BlockStmt)(nil), (*ast.CaseClause)(nil)); in == p.root || !in.Contains(c) {
-		return ""
+		return value
 	}
-	value := valueSet(last)
-	if assign, ok := last.Parent().Node().(*ast.AssignStmt); ok && len(assign.Rhs) == 1 {
-		value = last.Parent().ChildAt(edge.AssignStmt_Rhs, 0) // err of v, err := f()
-	}
-	if value.Valid() {
-		return p.callee(value.Node())
-	}
-	return ""
+	return givenAt(last)
 }
 
 // formats reports whether c is a call of fmt.Errorf that wraps nothing.
@@ -135,52 +137,15 @@ var Compare = analyzer("compare", "report errors of Do that are compared with ==
 			p.report(c, "Do returns an error that matches retry.%[1]s but is not equal to it: use errors.Is(err, retry.%[1]s)", reason.Name())
 		}
 	}
-	p.reportNever()
-	for c := range p.root.Preorder((*ast.TypeAssertExpr)(nil)) {
-		asserted := c.ChildAt(edge.TypeAssertExpr_X, -1)
-		to := c.Node().(*ast.TypeAssertExpr).Type
-		isOurs := to != nil && typeName(p.info.TypeOf(to)) == ours+".Error"
-		if !isOurs && doers.MatchString(p.latest(asserted)) {
-			p.report(c, "the error of Do wraps the last failure if it gave up, and markers wrap it, too: use errors.As")
-		}
+	if !p.importsUs() {
+		return
 	}
-	for c := range p.root.Preorder((*ast.CaseClause)(nil)) {
-		s, ok := c.Parent().Parent().Node().(*ast.SwitchStmt)
-		if !ok || s.Tag == nil {
-			continue
-		}
-		tag := c.Parent().Parent().ChildAt(edge.SwitchStmt_Tag, -1)
-		for i, value := range c.Node().(*ast.CaseClause).List {
-			failure, ok := p.info.Uses[lastName(value)].(*types.Var)
-			if ok && failure.Kind() == types.PackageVar && !reasons.MatchString(objectName(failure)) && doers.MatchString(p.latest(tag)) {
-				p.report(c.ChildAt(edge.CaseClause_List, i), "the error of Do wraps %s if it gave up: use errors.Is(%s, %[1]s)", types.ExprString(value), types.ExprString(s.Tag))
-			}
-		}
-	}
-	for c := range p.root.Preorder((*ast.BinaryExpr)(nil)) {
-		n := c.Node().(*ast.BinaryExpr)
-		name := types.ExprString(n.Y)
-		failure, ok := p.info.Uses[lastName(n.Y)].(*types.Var)
-		if ok && failure.Kind() == types.PackageVar && !reasons.MatchString(objectName(failure)) && doers.MatchString(p.latest(c.ChildAt(edge.BinaryExpr_X, -1))) {
-			p.report(c, "the error of Do wraps %s if it gave up: use errors.Is(%s, %[1]s)", name, types.ExprString(n.X))
-		}
-	}
+	p.reportEqual()
+	p.reportAsserted()
+	p.reportUnwrapped()
+	p.reportNilErr()
+	p.reportOnlyGivenUp()
 })
-
-var doers = names(ours + `\.(Do|DoValue)`)
-
-// reportNever reports errors.Is(err, retry.ErrPermanent) for an error of Do, which is the
-// operation's own after a permanent failure.
-func (p *pass) reportNever() {
-	for _, c := range p.calls {
-		if c.name != "errors.Is" || len(c.Args) != 2 {
-			continue
-		}
-		if objectName(p.info.Uses[lastName(c.Args[1])]) == ours+".ErrPermanent" && doers.MatchString(p.latest(c.ChildAt(edge.CallExpr_Args, 0))) {
-			p.report(c.Cursor, "this is never true, because Do returns a permanent error as the operation returned it: ask for that error, or for policy.Classify(err).Class")
-		}
-	}
-}
 
 // lastName returns the last identifier of a name such as io.EOF, or nil.
 func lastName(e ast.Expr) *ast.Ident {

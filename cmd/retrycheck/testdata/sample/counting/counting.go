@@ -15,7 +15,7 @@ type Stats struct {
 
 func (s *Stats) Policy() retry.Policy {
 	return retry.Policy{Hooks: retry.Hooks{OnGiveUp: func(_ context.Context, e *retry.Error) {
-		s.retries++ // mistake
-		s.byErr[fmt.Sprint(e.Reason)]++
+		s.retries++                     // mistake
+		s.byErr[fmt.Sprint(e.Reason)]++ // mistake
 	}}}
 }
