@@ -302,10 +302,7 @@ func (p *pass) given(v *types.Var) (values []inspector.Cursor) {
 		if set.Node() == nil || !isIdent(set) {
 			continue // a part of the variable
 		}
-		value := valueSet(set)
-		if assign, ok := set.Parent().Node().(*ast.AssignStmt); ok && !value.Valid() && len(assign.Rhs) == 1 {
-			value = set.Parent().ChildAt(edge.AssignStmt_Rhs, 0) // client of client, err := f()
-		}
+		value := givenAt(set)
 		if value.Valid() {
 			values = append(values, value)
 		}
@@ -314,6 +311,20 @@ func (p *pass) given(v *types.Var) (values []inspector.Cursor) {
 		values = append(values, p.givenToField(v)...)
 	}
 	return append(values, p.arguments(v)...)
+}
+
+// origins follows variables to the values that the package gives to them.
+func (p *pass) origins(v *types.Var, depth int) (values []inspector.Cursor) {
+	for _, value := range p.given(v) {
+		value = p.plain(value)
+		next, isVar := p.info.Uses[lastName(ast.Unparen(value.Node().(ast.Expr)))].(*types.Var)
+		if isVar && depth < 5 {
+			values = append(values, p.origins(next, depth+1)...)
+		} else {
+			values = append(values, value)
+		}
+	}
+	return values
 }
 
 // givenToField returns the values of a field in literals and assignments.

@@ -105,6 +105,7 @@ var Transaction = analyzer("transaction", "report retries of a part of a databas
 	for _, call := range p.operations {
 		if inTx.MatchString(call.name) {
 			p.reportEnds(call)
+			p.reportEffects(call)
 		}
 		tx, _ := p.outer(call.op, func(v *types.Var) bool { return transactions.MatchString(typeName(v.Type())) })
 		if tx != nil {

@@ -28,6 +28,7 @@ var Repeat = analyzer("repeat", "report operations that send a POST or add to a 
 		p.reportWrites(call)
 		p.reportAnswers(call)
 		p.reportLayers(call)
+		p.reportStatements(call)
 	}
 	for c := range p.root.Preorder((*ast.KeyValueExpr)(nil)) {
 		value := c.ChildAt(edge.KeyValueExpr_Value, -1)
@@ -134,7 +135,7 @@ func (p *pass) isNew(c inspector.Cursor) bool {
 func (p *pass) reportState(call *call) {
 	for c := range call.op.Preorder((*ast.AssignStmt)(nil), (*ast.IncDecStmt)(nil), (*ast.SendStmt)(nil)) {
 		added, verb := p.added(c)
-		if added == nil || !p.mayFail(call.op, c) || p.isCounter(call.op, c) {
+		if added == nil || !p.mayRepeat(call, c) || p.isCounter(call.op, c) {
 			continue
 		}
 		v := p.owner(added)
@@ -322,6 +323,12 @@ func (p *pass) isRetrying(c inspector.Cursor, depth int) bool {
 	return slices.ContainsFunc(values, func(value inspector.Cursor) bool { return p.isRetrying(value, depth+1) })
 }
 
+// mayRepeat reports whether an operation may run again after the statement c. A transaction does
+// so after a COMMIT that fails, even if its function has succeeded.
+func (p *pass) mayRepeat(loop *call, c inspector.Cursor) bool {
+	return inTx.MatchString(loop.name) || p.mayFail(loop.op, c)
+}
+
 // mayFail reports whether an operation may return an error after the statement c, or in a
 // later round of the loop, or of the function that is called in it, around c.
 func (p *pass) mayFail(op, c inspector.Cursor) bool {
@@ -347,7 +354,7 @@ var (
 // a part of each failed attempt.
 func (p *pass) reportWrites(loop *call) {
 	for _, c := range p.calls {
-		if !loop.op.Contains(c.Cursor) || !p.mayFail(loop.op, c.Parent()) && !p.mayFail(loop.op, c.Cursor) {
+		if !loop.op.Contains(c.Cursor) || !p.mayRepeat(loop, c.Parent()) && !p.mayRepeat(loop, c.Cursor) {
 			continue
 		}
 		var to inspector.Cursor
@@ -395,7 +402,7 @@ func (p *pass) reportAnswers(loop *call) {
 		}
 		method, _ := field(id)
 		statement := around(id, (*ast.ExprStmt)(nil), (*ast.AssignStmt)(nil), (*ast.ReturnStmt)(nil))
-		if method != "Header" && loop.op.Contains(statement) && p.mayFail(loop.op, statement) {
+		if method != "Header" && loop.op.Contains(statement) && p.mayRepeat(loop, statement) {
 			p.report(id, "a retry answers on %s again, behind what the failed attempt has written: answer after %s", v.Name(), shortName(loop.name))
 			return
 		}

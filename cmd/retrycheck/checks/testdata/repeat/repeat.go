@@ -355,3 +355,10 @@ func answers(p retry.Policy, load func(context.Context) ([]string, error)) http.
 		})
 	}
 }
+
+func withdrawsOne(ctx context.Context, p retry.Policy, db *sql.DB, id int) error {
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		_, err := db.ExecContext(ctx, "UPDATE account SET balance = balance - 1 WHERE id = $1", id) // want `this statement changes a value relative to itself, and does so again if its answer is lost`
+		return err
+	})
+}

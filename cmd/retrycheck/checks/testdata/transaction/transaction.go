@@ -147,3 +147,12 @@ func named(ctx context.Context, p retry.Policy, db *sql.DB) error {
 		return
 	})
 }
+
+func registers(ctx context.Context, p retry.Policy, db *sql.DB, mail mailer, user string) error {
+	return retrysql.InTx(ctx, p, db, nil, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO customer (name) VALUES ($1)", user); err != nil {
+			return err
+		}
+		return mail.Send(ctx, user, "welcome") // want `retrysql.InTx does this again if the transaction runs again, and a rollback does not undo it`
+	})
+}
