@@ -156,6 +156,7 @@ func (s *session) perform(ctx context.Context, o *outcome) {
 		return
 	}
 	c := command{args: s.args, env: s.environment(), stdin: stdin, stdout: s.output.stdout, stderr: s.output.stderr}
+	s.written.more() // what retry itself has written there is not the command's
 	s.supervise(ctx, c, func() { feed.started(stdin); s.output.started() }, s.judge, o)
 	s.collect(o)
 	o.last = strings.Join(notEmpty(s.input.unrepeatable(), s.output.unrepeatable(), s.doubled(o)), "; ")

@@ -318,6 +318,20 @@ func TestOutputOfFailedRun(t *testing.T) {
 	assert.NotContains(t, piped.stderr, notice)
 }
 
+// TestOwnOutput: what retry itself writes to standard output is not the command's output.
+func TestOwnOutput(t *testing.T) {
+	const silent = " --base 1ms --before-retry 'echo before' -- sh -c '[ $RETRY_ATTEMPT = 3 ] && echo done'"
+	for name, line := range map[string]string{
+		"notes in a pipe": "%s" + silent + " 2>&1 | cat",
+		"notes in a file": "cd " + t.TempDir() + " && %s" + silent + " >log 2>&1; cat log",
+		"JSON in a pipe":  "%s --json -" + silent + " | cat",
+	} {
+		r := runPipeline(t, line)
+		assert.Contains(t, r.stdout, "done\n", name)
+		assert.NotContains(t, r.stdout+r.stderr, "--output success", name)
+	}
+}
+
 // TestClosedOutput: a command whose output has no reader is not retried.
 func TestClosedOutput(t *testing.T) {
 	for _, flags := range []string{"", "--retry-on-output x", "--output last"} {
