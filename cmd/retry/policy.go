@@ -27,7 +27,7 @@ func presetNames() []string {
 // parsePolicy parses a policy. Its codes are those of servers, and a command has statuses.
 func parsePolicy(text string) (retry.Policy, error) {
 	for _, key := range []string{"retry-on", "stop-on"} {
-		if strings.Contains(text, key+"=") {
+		if strings.Contains(text, key) {
 			return retry.Policy{}, fmt.Errorf("write --%s LIST for statuses of the command; in a policy, %s has codes of servers", key, key)
 		}
 	}

@@ -35,6 +35,14 @@ func TestParsePolicy(t *testing.T) {
 	}
 }
 
+// TestPolicyCodes: the codes of a policy are refused, however they are written.
+func TestPolicyCodes(t *testing.T) {
+	for _, text := range []string{"retry-on=503", "full base=1s retry-on = 503", "full base=1s,stop-on =\t503"} {
+		_, err := parsePolicy(text)
+		assert.ErrorContains(t, err, "LIST for statuses of the command", text)
+	}
+}
+
 // TestNames: every name that is suggested or completed is valid.
 func TestNames(t *testing.T) {
 	for _, name := range ruleNames {
