@@ -7,6 +7,9 @@ import (
 
 // A Clock tells the time and waits. It must be safe for concurrent use. Package
 // retrytest has one for tests.
+//
+// A Clock that tells the time of another one, and only waits in its own way, should have a
+// method Unwrap() Clock that returns the other one: see [Limiter].
 type Clock interface {
 	// Now returns the current time. Context deadlines are compared with it.
 	Now() time.Time
@@ -39,6 +42,14 @@ func (SystemClock) Sleep(ctx context.Context, d time.Duration) error {
 func isSystem(c Clock) bool {
 	_, system := c.(SystemClock)
 	return system || c == nil
+}
+
+// tellsSystemTime reports whether c is the system clock, or wraps it.
+func tellsSystemTime(c Clock) bool {
+	if w, ok := c.(interface{ Unwrap() Clock }); ok {
+		return tellsSystemTime(w.Unwrap())
+	}
+	return isSystem(c)
 }
 
 func now(c Clock) time.Time {

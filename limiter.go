@@ -8,9 +8,9 @@ import "context"
 // Wait returns nil when an attempt may start. Any error ends the call. Wait must return when
 // ctx is done. If the policy has a MaxElapsed, ctx ends with it at the latest.
 //
-// With a [Clock] that is not the system's, the deadline of ctx is a time of that Clock, and ctx
-// is not done by itself when it is reached. A Limiter that has the same Clock compares the
-// deadline with it.
+// With a [Clock] that has a time of its own, the deadline of ctx is a time of that Clock, and
+// ctx is not done by itself when it is reached. A Limiter that has the same Clock compares the
+// deadline with it. A Clock that wraps that of the system has a method Unwrap() Clock.
 //
 // A Limiter that learns also implements [Observer].
 type Limiter interface {

@@ -70,6 +70,10 @@ func TestLimiter(t *testing.T) {
 	})
 }
 
+type wrapping struct{ retry.Clock }
+
+func (w wrapping) Unwrap() retry.Clock { return w.Clock }
+
 // TestLimiterUntilMaxElapsed: a limiter keeps a call no longer than MaxElapsed.
 func TestLimiterUntilMaxElapsed(t *testing.T) {
 	untilDone := limiterFunc(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
@@ -136,6 +140,14 @@ func TestLimiterUntilMaxElapsed(t *testing.T) {
 			})
 			assert.NoError(t, err)
 			assert.Equal(t, 3, calls)
+		})
+	})
+	t.Run("on a clock that wraps the system's", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			p := retry.Policy{Clock: wrapping{wrapping{retry.SystemClock{}}}, MaxElapsed: 30 * time.Second, Limiter: untilDone}
+			assert.ErrorIs(t, retry.Do(t.Context(), p, retrytest.Script().Run), retry.ErrMaxElapsed)
+			assert.Equal(t, 30*time.Second, time.Since(start))
 		})
 	})
 	t.Run("on a clock of its own", func(t *testing.T) {

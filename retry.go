@@ -272,10 +272,10 @@ func (c *call) await(ctx context.Context, p *Policy) error {
 	return err
 }
 
-// withEnd returns a context whose deadline is end. If the clock is not the system's, only the
+// withEnd returns a context whose deadline is end. If the clock has a time of its own, only the
 // Limiter, which has to use the same clock, can tell when that is.
 func withEnd(ctx context.Context, clock Clock, end time.Time) (context.Context, context.CancelFunc) {
-	if isSystem(clock) {
+	if tellsSystemTime(clock) {
 		return context.WithDeadline(ctx, end)
 	}
 	return &endsAt{ctx, end}, func() {}

@@ -338,6 +338,8 @@ type cancelClock struct {
 	canceled <-chan struct{}
 }
 
+func (c cancelClock) Unwrap() retry.Clock { return c.Clock }
+
 func (c cancelClock) Sleep(ctx context.Context, d time.Duration) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -205,6 +205,28 @@ func TestCancelEndsWait(t *testing.T) {
 	})
 }
 
+// TestLimiterUntilMaxElapsed: with a Request.Cancel, too, a Limiter waits no longer than MaxElapsed.
+func TestLimiterUntilMaxElapsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		transport := &retryhttp.Transport{Base: &script{}, Policy: retry.Policy{MaxElapsed: time.Second, Limiter: untilDone{}}}
+		req := request(t, "GET", "")
+		//lint:ignore SA1019 programs still use it
+		req.Cancel = make(chan struct{})
+		start := time.Now()
+		_, err := transport.RoundTrip(req)
+		assert.ErrorIs(t, err, retry.ErrMaxElapsed)
+		assert.Equal(t, time.Second, time.Since(start))
+	})
+}
+
+// untilDone is a Limiter that lets nothing through.
+type untilDone struct{}
+
+func (untilDone) Wait(ctx context.Context) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
 // TestInvalidPolicy: a policy that Validate reports is refused before anything is sent.
 func TestInvalidPolicy(t *testing.T) {
 	sent := 0

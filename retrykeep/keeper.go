@@ -380,6 +380,8 @@ type clock struct {
 	keeper *Keeper
 }
 
+func (c clock) Unwrap() retry.Clock { return c.Clock }
+
 func (c clock) Sleep(ctx context.Context, d time.Duration) error {
 	interruptible, wake := context.WithCancel(ctx)
 	defer wake()

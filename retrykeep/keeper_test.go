@@ -457,3 +457,23 @@ func TestAnywhere(t *testing.T) {
 	})
 	assert.GreaterOrEqual(t, connected, 200)
 }
+
+// TestLimiterUntilMaxElapsed: a Limiter waits until MaxElapsed is over, and no longer.
+func TestLimiterUntilMaxElapsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		k := retrykeep.Keeper{Policy: retry.Policy{MaxElapsed: time.Minute, Limiter: untilDone{}}}
+		session, count := lives(func(int) time.Duration { return 0 })
+		assert.ErrorIs(t, k.Run(t.Context(), session), retry.ErrMaxElapsed)
+		assert.Equal(t, time.Minute, time.Since(start))
+		assert.Zero(t, *count)
+	})
+}
+
+// untilDone is a Limiter that lets nothing through.
+type untilDone struct{}
+
+func (untilDone) Wait(ctx context.Context) error {
+	<-ctx.Done()
+	return ctx.Err()
+}

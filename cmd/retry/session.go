@@ -260,7 +260,8 @@ func (s *session) limit() string {
 // signals and reaps orphans.
 type clock struct{ *session }
 
-func (clock) Now() time.Time { return time.Now() }
+func (clock) Now() time.Time      { return time.Now() }
+func (clock) Unwrap() retry.Clock { return retry.SystemClock{} }
 
 // Sleep waits and then runs the --before-retry command.
 func (s clock) Sleep(ctx context.Context, d time.Duration) error {
