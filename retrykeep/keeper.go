@@ -173,7 +173,7 @@ type run struct {
 // attempt runs one session. It never returns nil.
 func (r *run) attempt(ctx context.Context) error {
 	k := r.keeper
-	r.failure, r.lived, r.useful = nil, 0, false
+	r.failure, r.lived, r.useful = retry.ErrNoReturn, 0, false // if it panics
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	k.change(ctx, func(s *State) bool {

@@ -404,11 +404,18 @@ func TestCause(t *testing.T) {
 
 // TestPanic: a panic passes through, and the Keeper is stopped.
 func TestPanic(t *testing.T) {
-	k := &retrykeep.Keeper{}
+	k := &retrykeep.Keeper{Policy: retry.Policy{Backoff: retry.NoDelay{}}}
+	n := 0
 	assert.PanicsWithValue(t, "x", func() {
-		_ = k.Run(t.Context(), func(context.Context, func()) error { panic("x") })
+		_ = k.Run(t.Context(), func(context.Context, func()) error {
+			if n++; n == 1 {
+				return errRefused
+			}
+			panic("x")
+		})
 	})
 	assert.Equal(t, retrykeep.Stopped, k.State().Phase)
+	assert.Equal(t, retry.ErrNoReturn, k.State().Err)
 	assert.ErrorIs(t, k.Run(t.Context(), func(context.Context, func()) error { return retry.Permanent(errRefused) }), errRefused)
 }
 

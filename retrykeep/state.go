@@ -13,7 +13,9 @@ type State struct {
 
 	Next time.Time // when the next session begins, if the Phase is Waiting
 
-	Err    error         // why the last session ended; nil before the end of the first
+	// Err is why the last session ended. It is nil before the end of the first, and
+	// [retry.ErrNoReturn] if the session panicked.
+	Err    error
 	Lived  time.Duration // how long its connection lived; 0 if it was never up
 	Useful bool          // whether that was long enough: see Keeper.Useful
 }

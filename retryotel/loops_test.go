@@ -40,6 +40,17 @@ func TestInstrumentKeeper(t *testing.T) {
 	})
 }
 
+// TestInstrumentKeeperPanic: a session's panic passes through, and its connection is counted.
+func TestInstrumentKeeperPanic(t *testing.T) {
+	tel := newTelemetry()
+	k := &retrykeep.Keeper{}
+	tel.InstrumentKeeper(k, "fetch page")
+	assert.PanicsWithValue(t, "x", func() {
+		_ = k.Run(t.Context(), func(context.Context, func()) error { panic("x") })
+	})
+	assert.Equal(t, map[string]int64{"failed": 1}, counts(t, tel.metrics(t)["retry.connections"], "retry.connection.event"))
+}
+
 func TestCountItems(t *testing.T) {
 	tel := newTelemetry()
 	batch := retrybatch.Batch[int]{MaxItems: 2, Policy: retry.Policy{MaxAttempts: 1}, OnItems: tel.CountItems("fetch page")}
