@@ -96,9 +96,12 @@ func Do[T any](ctx context.Context, b Batch[T], items []T, send func(ctx context
 		r.report(ctx, map[Fate]int{Refused: n})
 	}
 	r.waiting = r.queue()
-	policy := b.Policy
-	policy.MaxAttempts = policy.Attempts() // the Backoff below is no Schedule
-	policy.Backoff = retry.BackoffFunc(r.delay)
+	policy, delay := b.Policy, retry.BackoffFunc(r.delay)
+	policy.Backoff = retry.WhenThrottled{Throttled: b.Policy.Backoff, Else: delay}
+	if most := policy.Attempts(); most != retry.Unlimited { // which the length of a Schedule may decide
+		policy.MaxAttempts = most
+	}
+	policy.Backoff = delay
 	policy.Classifier = retry.ClassifierFunc(func(error) retry.Verdict { return r.verdict })
 	policy = policy.With(retry.Hooks{OnRetry: func(_ context.Context, _ retry.Attempt, wait time.Duration) { r.waited = wait }})
 	for len(r.again)+len(r.waiting) > 0 {

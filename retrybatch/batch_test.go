@@ -686,3 +686,40 @@ func FuzzDo(f *testing.F) {
 		}
 	})
 }
+
+// TestAttempts: Do makes as many calls as retry.Do makes attempts, also if there are no waits
+// or if only the server asks for them.
+func TestAttempts(t *testing.T) {
+	never := retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { return 0 })
+	hint := retry.After(errDial, time.Second)
+	for name, tt := range map[string]struct {
+		policy retry.Policy
+		fails  error
+	}{
+		"default":                      {retry.Policy{}, errDial},
+		"a Schedule":                   {retry.Policy{Backoff: retry.Schedule{time.Second, time.Minute, time.Hour}}, errDial},
+		"a Schedule and MaxElapsed":    {retry.Policy{Backoff: retry.Schedule{time.Second, time.Second, time.Second}, MaxElapsed: time.Hour}, errDial},
+		"no waits":                     {retry.Policy{Backoff: retry.NoDelay{}, MaxElapsed: time.Minute}, errDial},
+		"no waits of a function":       {retry.Policy{Backoff: never, MaxElapsed: time.Minute}, errDial},
+		"no waits but those of hints":  {retry.Policy{Backoff: retry.NoDelay{}, MaxElapsed: time.Minute, Hint: retry.HintAtLeast{Exact: true}}, hint},
+		"waits of hints in a function": {retry.Policy{Backoff: never, MaxElapsed: time.Minute, Hint: retry.HintAtLeast{Exact: true}}, hint},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				const tooMany = 1000
+				want, got := 0, 0
+				assert.Error(t, retry.Do(ctx, tt.policy, func(context.Context) error { want++; return tt.fails }))
+				_, err := retrybatch.Do(ctx, retrybatch.Batch[int]{Policy: tt.policy}, sequence(1), func(context.Context, []int) (map[int]error, error) {
+					if got++; got > tooMany {
+						cancel()
+					}
+					return map[int]error{0: tt.fails}, nil
+				})
+				assert.Error(t, err)
+				assert.Equal(t, want, got)
+			})
+		})
+	}
+}
