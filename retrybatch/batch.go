@@ -16,10 +16,10 @@ import (
 // three attempts. A Batch can be copied and shared, like its Policy.
 type Batch[T any] struct {
 	// Policy says when to retry. Each call of send is an attempt: the Limiter, the Budget and
-	// the hooks see calls, not items. If a call settles at least one item, so that the item
-	// will not be sent again, MaxAttempts and MaxElapsed start again. The delays start again
-	// only after a call that leaves no item to retry. The Classifier classifies the errors of
-	// items and of calls.
+	// the hooks see calls, not items. If the server accepts an item of a call, or fails it for
+	// good, MaxAttempts and MaxElapsed start again. They do not if the call itself failed. The
+	// delays start again only after a call that leaves no item to retry. The Classifier
+	// classifies the errors of items and of calls.
 	Policy retry.Policy
 
 	// MaxItems is the largest number of items in a call. 0 means no bound.

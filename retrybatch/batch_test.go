@@ -723,3 +723,17 @@ func TestAttempts(t *testing.T) {
 		})
 	}
 }
+
+// TestLostCalls: calls that fail as a whole make no progress, although none of their items is
+// sent again.
+func TestLostCalls(t *testing.T) {
+	calls := 0
+	batch := retrybatch.Batch[int]{MaxItems: 1, Policy: retry.Policy{Backoff: retry.NoDelay{}}}
+	failed, err := retrybatch.Do(t.Context(), batch, sequence(5), func(context.Context, []int) (map[int]error, error) {
+		calls++
+		return nil, io.EOF
+	})
+	assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+	assert.Equal(t, 3, calls)
+	assert.Equal(t, map[retrybatch.Fate][]int{retrybatch.Unknown: {0, 1, 2}, retrybatch.NotSent: {3, 4}}, fates(failed))
+}
