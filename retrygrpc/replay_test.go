@@ -357,3 +357,38 @@ func TestReplayAsGoodAsServiceConfig(t *testing.T) {
 	}
 	t.Logf("%d streams succeed with grpc-go's retries, %d with this package's", successes[0], successes[1])
 }
+
+// TestReplayReleases: when a stream has ended, so has the context of its last attempt, which
+// would otherwise stay with the caller's context as long as that lives.
+func TestReplayReleases(t *testing.T) {
+	for _, kind := range kinds[1:] {
+		t.Run(kind.StreamName, func(t *testing.T) {
+			s := &levelServer{fault: func(context.Context, string, int, point) error { return nil }}
+			var attempts []context.Context
+			spy := func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+				attempts = append(attempts, ctx)
+				return streamer(ctx, desc, cc, method, opts...)
+			}
+			conn := s.inMemory(t, append(repeatingAll(retry.Policy{}), grpc.WithChainStreamInterceptor(spy))...)
+			ctx := withID(t.Context(), "1")
+			_, err := exchange(ctx, conn, kind, "Get", 1, 1)
+			require.NoError(t, err)
+			stream, err := conn.NewStream(ctx, &kind, "/"+levels+"/Get"+kind.StreamName)
+			require.NoError(t, err)
+			require.NoError(t, stream.SendMsg(&wrapperspb.BytesValue{}))
+			require.NoError(t, stream.CloseSend())
+			_, err = stream.Header()
+			require.NoError(t, err)
+			for err == nil {
+				if err = stream.RecvMsg(&wrapperspb.BytesValue{}); err == nil && !kind.ServerStreams {
+					err = io.EOF
+				}
+			}
+			require.Equal(t, io.EOF, err)
+			require.Len(t, attempts, 2)
+			for _, attempt := range attempts {
+				assert.ErrorIs(t, attempt.Err(), context.Canceled)
+			}
+		})
+	}
+}

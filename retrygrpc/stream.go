@@ -25,7 +25,7 @@ func (c *connection) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc
 	}
 	p, finish, opts := c.split(opts)
 	s := &clientStream{
-		call: call{connection: c, method: method}, ctx: ctx, policy: forMethod(*p, method), finish: finish,
+		call: call{connection: c, method: method}, ctx: ctx, policy: forMethod(*p, method), finish: finish, single: !desc.ServerStreams,
 		requests: requests{many: desc.ClientStreams},
 		target:   make(chan any), settled: make(chan struct{}),
 	}
@@ -57,6 +57,7 @@ type clientStream struct {
 	timeout time.Duration // Policy.AttemptTimeout, or MaxInt64
 	open    func(context.Context) (grpc.ClientStream, error)
 	finish  func(error) // called once, when the call is finished
+	single  bool        // the server sends one message, which ends the stream
 	target  chan any    // the message for the first RecvMsg to fill, or nil to receive the headers
 
 	mu       sync.Mutex // held while a request is sent
@@ -167,7 +168,7 @@ func (s *clientStream) RecvMsg(m any) error {
 		return err
 	}
 	err := s.chosen.RecvMsg(m)
-	if err != nil {
+	if err != nil || s.single {
 		s.cancel()
 	}
 	return err
@@ -295,7 +296,7 @@ func (s *clientStream) attempt(ctx context.Context) (err error) {
 	if late.Load() && err != nil {
 		err = status.Error(codes.DeadlineExceeded, "no message within the policy's AttemptTimeout")
 	}
-	if err != nil || s.first != nil {
+	if err != nil || s.first != nil || s.single && s.message != nil {
 		s.cancel()
 	}
 	return err
