@@ -34,10 +34,11 @@ func (q outcomeQuery) settle(ctx context.Context, p retry.Policy) (took bool, er
 	if q.ask == nil {
 		return false, errNotAsked
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // a deadline is no time of p.Clock
 	defer cancel()
+	defer time.AfterFunc(grace, cancel).Stop()
 	again := retry.Policy{
-		Backoff: pauses, MaxAttempts: retry.Unlimited,
+		Backoff: pauses, MaxAttempts: retry.Unlimited, MaxElapsed: grace,
 		AttemptTimeout: time.Second, Clock: p.Clock, Rand: p.Rand,
 		Classifier: retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{Class: retry.ClassTransient} }),
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retrysql"
+	"github.com/gobackoff/retry/retrytest"
 )
 
 var noEffect = func(context.Context, *sql.Tx) error { return nil }
@@ -86,6 +87,25 @@ func TestPauses(t *testing.T) {
 		assert.GreaterOrEqual(t, questions, 10)
 		assert.LessOrEqual(t, questions, 25)
 	})
+}
+
+// TestPausesOfClock: the question is repeated for five seconds of the policy's Clock, whatever
+// its time is.
+func TestPausesOfClock(t *testing.T) {
+	for _, year := range []int{2000, 2200} {
+		clock := &retrytest.Clock{Start: time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)}
+		f := &fake{scripts: []script{{commit: io.EOF}}}
+		questions := 0
+		begin := retrysql.Asking(f.begin, func(context.Context, string, ...any) result {
+			if questions++; questions == 1000 { // for ever
+				return result{"committed"}
+			}
+			return result{"in progress"}
+		}, func(*fakeTx, context.Context, string, ...any) result { return result{"7", "system"} })
+		assert.ErrorIs(t, retrysql.InTxFunc(t.Context(), retry.Policy{Clock: clock}, begin, f.fn), retry.ErrUnrepeatable)
+		assert.GreaterOrEqual(t, questions, 10)
+		assert.LessOrEqual(t, questions, 25)
+	}
 }
 
 // skipping is a clock that skips long waits.
