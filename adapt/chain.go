@@ -28,8 +28,13 @@ func free(rule retry.Backoff, random func() float64) retry.Policy {
 	return retry.Policy{Backoff: rule, Rand: random, MaxAttempts: retry.Unlimited}
 }
 
+// next returns the wait after the attempt. If the rule has no further one, it is the wait before
+// the attempt, because the library may go on, and must not do so without waiting.
 func (l *link) next(free retry.Policy) time.Duration {
-	wait, _ := free.Next(retry.Attempt{Number: l.number, Waited: l.waited, Err: errFailed}, 0)
+	wait, ended := free.Next(retry.Attempt{Number: l.number, Waited: l.waited, Err: errFailed}, 0)
+	if ended != nil {
+		return l.waited
+	}
 	return wait
 }
 

@@ -60,3 +60,23 @@ func TestNumberedDefault(t *testing.T) {
 		assert.LessOrEqual(t, one(n), 20*time.Second)
 	}
 }
+
+// TestNumberedEnd: if a rule has no further delay, its last one repeats.
+func TestNumberedEnd(t *testing.T) {
+	rule := retry.BackoffFunc(func(a retry.Attempt, _ float64) time.Duration {
+		if a.Number > 2 {
+			return -1
+		}
+		return time.Duration(a.Number) * time.Second
+	})
+	delay := adapt.OneBased(retry.Policy{Backoff: rule})
+	limiter := adapt.RateLimiter[int]{Backoff: rule}
+	for n, want := range []time.Duration{1: time.Second, 2: 2 * time.Second, 3: 2 * time.Second, 4: 2 * time.Second} {
+		if n > 0 {
+			assert.Equal(t, want, delay(n))
+			assert.Equal(t, want, limiter.When(0))
+		}
+	}
+	_, err := adapt.DelayFor(retry.Policy{Backoff: rule, MaxAttempts: 9}, "id", 4, errOp)
+	assert.Equal(t, retry.ErrMaxAttempts, err)
+}
