@@ -37,7 +37,7 @@ func textOf(p retry.Policy) (string, error) {
 	}
 	own, others := values(p), values(like)
 	for i, key := range policyKeys[:len(own)] {
-		show := own[i].text != others[i].text
+		show := own[i].text != others[i].text || own[i].err != nil && !alike(reflect.ValueOf(own[i].part), reflect.ValueOf(others[i].part))
 		if i == 0 && !isPreset { // attempts, unless only the time bounds them
 			show = !isNone && (p.MaxAttempts != 0 || p.Attempts() != retry.Unlimited)
 		}
@@ -61,11 +61,12 @@ func textOf(p retry.Policy) (string, error) {
 	return text, err
 }
 
-// A value is the text of one of the policyKeys, except for those of lists of codes. If there is none, err says so, and text is
-// a description.
+// A value is the text of one of the policyKeys, except for those of lists of codes. If there is
+// none, err says so, text is a description, and part is what has no text.
 type value struct {
 	text string
 	err  error
+	part any
 }
 
 func values(p retry.Policy) []value {
@@ -97,12 +98,32 @@ func partText[R any](kind string, table []named[R], part R) value {
 		return value{text: cmp.Or(name, none)}
 	}
 	if !ok || v.Kind() == reflect.Pointer && v.IsNil() {
-		return value{fmt.Sprintf("%T", part), fmt.Errorf("%s %T has no text form", kind, part)}
+		return value{fmt.Sprintf("%T", part), fmt.Errorf("%s %T has no text form", kind, part), part}
 	}
 	if texts := fieldTexts(reflect.Indirect(v)); texts != nil {
 		name += "(" + strings.Join(texts, " ") + ")"
 	}
 	return value{text: name}
+}
+
+// alike reports whether two parts have the same type and exported fields. Other fields are state.
+func alike(a, b reflect.Value) bool {
+	switch {
+	case !a.IsValid() || !b.IsValid():
+		return a.IsValid() == b.IsValid()
+	case a.Type() != b.Type():
+		return false
+	case a.Kind() == reflect.Pointer || a.Kind() == reflect.Interface:
+		return alike(a.Elem(), b.Elem())
+	case a.Kind() != reflect.Struct:
+		return !a.Comparable() || a.Equal(b)
+	}
+	for f, v := range a.Fields() {
+		if f.IsExported() && !alike(v, b.FieldByIndex(f.Index)) {
+			return false
+		}
+	}
+	return true
 }
 
 func limiterText(l retry.Limiter) value {

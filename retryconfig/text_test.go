@@ -111,6 +111,25 @@ func TestTextOfPresets(t *testing.T) {
 	assert.NotContains(t, textOf(p), "house ", "of an unknown service")
 }
 
+// TestTextOfChangedBudget: the name of a preset does not stand for a budget that was changed.
+func TestTextOfChangedBudget(t *testing.T) {
+	for preset := range awspreset.All() {
+		p := preset.Policy("")
+		if p.Budget != nil {
+			p.Budget.TryWithdraw(retry.Attempt{Number: 1})
+		}
+		text, err := retryconfig.Text(p)
+		require.NoError(t, err)
+		assert.Equal(t, preset.String(), text)
+		if _, ok := p.Budget.(*awspreset.TokenBudget); ok {
+			p.Budget = &awspreset.TokenBudget{Capacity: 5}
+			assert.Equal(t, preset.String()+" budget=*awspreset.TokenBudget", textOf(p))
+			_, err = retryconfig.Text(p)
+			assert.ErrorContains(t, err, "budget *awspreset.TokenBudget has no text form")
+		}
+	}
+}
+
 // TestNoText: parts without a text form print as their type and have no text.
 func TestNoText(t *testing.T) {
 	house := house("")
