@@ -192,6 +192,7 @@ func (p *pass) triesAgain(call *call) bool {
 
 // NoFail reports operations that succeed or fail for good, so that nothing is ever retried.
 var NoFail = analyzer("nofail", "report operations that never return an error to retry", func(p *pass) {
+	p.reportScripts()
 	for _, call := range p.operations {
 		returns, retried := false, false
 		counted, progress := 0, 0
