@@ -410,8 +410,64 @@ var Unbounded = analyzer("unbounded", "report retries without a limit on attempt
 		if endless && !limited {
 			p.report(call.Cursor, "nothing ends these retries while the operation fails: set MaxElapsed, or use a context with a deadline")
 		}
+		p.reportHanging(call)
 	}
 })
+
+// waitsForever has functions of net/http that wait for a response without a limit.
+var waitsForever = names(`net/http\.(Get|Head|Post|PostForm)`)
+
+// reportHanging reports a call of Do under context.Background() whose attempts have no limit of
+// time: neither the policy's nor that of the HTTP client.
+func (p *pass) reportHanging(loop *call) {
+	if !loop.op.Valid() || !strings.HasPrefix(loop.name, ours) || !loop.policy.Valid() || !p.isBackground(p.value(loop.ChildAt(edge.CallExpr_Args, 0)).Node()) {
+		return
+	}
+	_, policyInSight := p.value(loop.policy).Node().(*ast.CompositeLit)
+	if !policyInSight || p.names(loop.policy, "AttemptTimeout") {
+		return
+	}
+	calls := p.reached(loop.op, nil)
+	if slices.ContainsFunc(calls, func(c *call) bool { return limitsTime.MatchString(c.name) }) {
+		return
+	}
+	for _, c := range calls {
+		if waitsForever.MatchString(c.name) || sends.MatchString(c.name) && p.hasNoTimeout(c) {
+			p.report(c.Cursor, "nothing limits an attempt, so one that hangs is never retried: set the policy's AttemptTimeout, which MaxElapsed does not replace")
+		}
+	}
+}
+
+// limitsTime has what gives a context a deadline.
+var limitsTime = names(`context\.With(Timeout|Deadline)(Cause)?`)
+
+// hasNoTimeout reports whether a request is sent with a client without a Timeout and with the
+// default Transport.
+func (p *pass) hasNoTimeout(c *call) bool {
+	sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	v, ok := p.info.Uses[lastName(sel.X)].(*types.Var)
+	if !ok {
+		return false
+	}
+	if objectName(v) == "net/http.DefaultClient" {
+		return true
+	}
+	timeoutSet := slices.ContainsFunc(p.vars[v].sets, func(set inspector.Cursor) bool {
+		_, isPart := set.Node().(*ast.SelectorExpr)
+		return isPart
+	})
+	values := p.origins(v, 0)
+	return len(values) == 1 && !timeoutSet && isEmptyLiteral(values[0])
+}
+
+// isEmptyLiteral reports whether c is a literal that sets nothing.
+func isEmptyLiteral(c inspector.Cursor) bool {
+	lit, ok := c.Node().(*ast.CompositeLit)
+	return ok && len(lit.Elts) == 0
+}
 
 // setLater reports whether statements set the MaxAttempts of a policy to no bound, and whether they
 // set a limit.

@@ -38,6 +38,11 @@ func made() *http.Client {
 	return c
 }
 
+var hasty = &http.Client{
+	Transport: &retryhttp.Transport{Policy: retry.Policy{MaxAttempts: 5}},
+	Timeout:   2 * time.Second, // want `Timeout is for all attempts together, and nothing limits one of them, so an attempt that hangs is never retried: set AttemptTimeout or FirstByteTimeout, and make Timeout longer`
+}
+
 func hinted(ctx context.Context, op func(context.Context) error) error {
 	p := retry.Policy{MaxElapsed: 15 * time.Minute}
 	return retry.Do(ctx, p, func(ctx context.Context) error {
@@ -52,3 +57,45 @@ var (
 	none = retry.Policy{MaxAttempts: 0} // want `0 means the default, such as three attempts: write retry.NoRetry for one, retry.Unlimited for no bound, or leave it out`
 	one  = retry.Policy{MaxAttempts: retry.NoRetry}
 )
+
+var byFirstByte = &http.Client{
+	Transport: &retryhttp.Transport{FirstByteTimeout: 5 * time.Second},
+	Timeout:   5 * time.Second, // want `Timeout is for all attempts together, and one of them may take 5s`
+}
+
+var limited = []*http.Client{
+	{Transport: &retryhttp.Transport{FirstByteTimeout: time.Second}, Timeout: 5 * time.Second},
+	{Transport: &retryhttp.Transport{Policy: retry.Policy{AttemptTimeout: time.Second}}, Timeout: 5 * time.Second},
+	{Transport: &retryhttp.Transport{Policy: retry.Policy{MaxAttempts: retry.NoRetry}}, Timeout: 5 * time.Second},
+	{Transport: &retryhttp.Transport{}, Timeout: time.Minute},
+}
+
+type api struct{ client *http.Client }
+
+func newAPI(p retry.Policy) (a, b *api) {
+	a = &api{client: retryhttp.NewClient(retry.Policy{MaxElapsed: time.Minute})}
+	a.client.Timeout = 5 * time.Second // want `Timeout is for all attempts together, and nothing limits one of them`
+	known := retryhttp.NewClient(p)
+	known.Timeout = 5 * time.Second
+	return a, &api{client: known}
+}
+
+func request(ctx context.Context, url string) (*http.Response, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	return client.Do(req) // want `ctx ends after 5s, and an attempt may take 10s, so one that times out is never retried: shorten AttemptTimeout`
+}
+
+func patiently(ctx context.Context, url string) (*http.Response, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	return client.Do(req)
+}

@@ -2,6 +2,7 @@ package unbounded
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	avast "github.com/avast/retry-go/v5"
@@ -65,4 +66,48 @@ func fewer(op func(context.Context) error, ctx context.Context) error {
 		return err
 	}
 	return retry.Do(ctx, retry.Policy{MaxAttempts: retry.Unlimited}, op)
+}
+
+var short = retry.Policy{MaxElapsed: time.Second}
+
+func hangs(url string) error {
+	plain := &http.Client{}
+	limited := &http.Client{Timeout: time.Second}
+	err := retry.Do(context.Background(), short, func(ctx context.Context) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return retry.Permanent(err)
+		}
+		for _, client := range []*http.Client{limited} {
+			if _, err := client.Do(req); err != nil {
+				return err
+			}
+		}
+		if _, err := limited.Do(req); err != nil {
+			return err
+		}
+		if _, err := http.DefaultClient.Do(req); err != nil { // want `nothing limits an attempt, so one that hangs is never retried: set the policy's AttemptTimeout`
+			return err
+		}
+		_, err = plain.Do(req) // want `nothing limits an attempt`
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return retry.Do(context.Background(), retry.Policy{AttemptTimeout: time.Second}, func(ctx context.Context) error {
+		_, err := http.Get(url)
+		return err
+	})
+}
+
+func hangsNot(ctx context.Context, p retry.Policy, url string) error {
+	get := func(context.Context) error {
+		_, err := http.Get(url)
+		return err
+	}
+	if err := retry.Do(ctx, short, get); err != nil {
+		return err
+	}
+	return retry.Do(context.Background(), p, get)
 }
