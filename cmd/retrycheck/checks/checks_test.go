@@ -29,7 +29,7 @@ func TestAnalyzers(t *testing.T) {
 	for _, a := range slices.Concat(checks.Default(), checks.Optional()) {
 		t.Run(a.Name, func(t *testing.T) {
 			reported := map[int]string{} // by line
-			for _, result := range analysistest.Run(t, analysistest.TestData(), a, "./"+a.Name) {
+			for _, result := range analysistest.Run(t, analysistest.TestData(), a, "./"+a.Name+"/...") {
 				for _, d := range result.Diagnostics {
 					reported[result.Pass.Fset.Position(d.Pos).Line] += d.Message
 				}

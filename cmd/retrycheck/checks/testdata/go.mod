@@ -15,6 +15,7 @@ require (
 	github.com/sethvargo/go-retry v0.5.0
 	golang.org/x/time v0.16.0
 	k8s.io/apimachinery v0.37.2
+	k8s.io/client-go v0.37.2
 )
 
 require (

@@ -1,0 +1,68 @@
+package missing
+
+import (
+	"context"
+	"errors"
+	"log"
+
+	"github.com/cenkalti/backoff/v4"
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/adapt"
+	"github.com/gobackoff/retry/awspreset"
+	goretry "github.com/sethvargo/go-retry"
+	"k8s.io/client-go/util/workqueue"
+)
+
+var policy = retry.Policy{MaxAttempts: 3, Budget: &retry.SharedBudget{}}
+
+var unlimited = retry.Policy{MaxAttempts: 3, Budget: retry.NoBudget{}}
+
+type client struct{ policy retry.Policy }
+
+func newClient() *client {
+	c := &client{}
+	c.policy = awspreset.Standard21.Policy("lambda")
+	return c
+}
+
+func (c *client) loads(ctx context.Context, load func() error, try func(context.Context) error) error {
+	err := backoff.Retry(load, backoff.WithContext(adapt.NewSequence(policy), ctx)) // want `nothing calls Succeeded, so the retries empty the budget and nothing refills it`
+	if err != nil {
+		return err
+	}
+	waits := adapt.NewSequence(c.policy) // want `nothing calls Succeeded`
+	err = goretry.Do(ctx, goretry.WithMaxRetries(5, waits), try)
+	if err != nil {
+		return err
+	}
+	return backoff.Retry(load, backoff.WithContext(adapt.NewSequence(unlimited), ctx))
+}
+
+func given(load func() error, p retry.Policy) error {
+	return backoff.Retry(load, adapt.NewSequence(p)) // whose policy is not known
+}
+
+func handed(use func(*adapt.Sequence) error) error {
+	return use(adapt.NewSequence(policy)) // which may call Succeeded
+}
+
+func made() *adapt.Sequence { return adapt.NewSequence(policy) }
+
+func controls(queue workqueue.TypedRateLimitingInterface[string], reconcile func(string) error) bool {
+	name, shutdown := queue.Get()
+	if shutdown {
+		return false
+	}
+	defer queue.Done(name)
+	err := reconcile(name)
+	if err != nil {
+		log.Print(err)
+		queue.AddRateLimited(name) // want `nothing calls Forget, so the failures of an item count for ever`
+	}
+	return true
+}
+
+func copies(ctx context.Context, limiter *awspreset.AdaptiveLimiter, load func(context.Context) error) error {
+	err := limiter.Wait(ctx) // want `nothing calls Observe, so the limiter never learns of throttling, and never waits`
+	return errors.Join(err, load(ctx))
+}
