@@ -62,7 +62,7 @@ func (p *pass) isPermanent(at inspector.Cursor) bool {
 		return false
 	case marked.MatchString(p.callee(e)):
 		return true
-	case p.classifies():
+	case p.classifies(at):
 		return false
 	}
 	if known := knownErrors[objectName(p.info.Uses[lastName(e)])]; known != nil {
@@ -88,38 +88,41 @@ func (p *pass) neverRetryable(t types.Type) bool {
 	return false
 }
 
-// classifies reports whether the package has a classifier of its own, or marks errors as transient.
-func (p *pass) classifies() bool {
-	for c := range p.root.Preorder((*ast.Ident)(nil)) {
-		switch objectName(p.info.Uses[c.Node().(*ast.Ident)]) {
-		case ours + ".Classifier", ours + ".ClassifierFunc", ours + ".OnlyIf", ours + ".FirstOf", ours + ".Codes", ours + ".Transient", ours + ".Throttled", ours + ".After":
+// decidesOtherwise has what may make an error transient.
+var decidesOtherwise = names(ours + `\.(Classifier|ClassifierFunc|OnlyIf|FirstOf|Codes|Transient|Throttled|After)`)
+
+// classifies reports whether the policy of the test around c may have a classifier. If the test
+// makes the policy, the rest of the package matters only if it sets the Classifier of one.
+func (p *pass) classifies(c inspector.Cursor) bool {
+	test := around(c, (*ast.FuncDecl)(nil))
+	makesPolicy := false
+	for lit := range test.Preorder((*ast.CompositeLit)(nil)) {
+		makesPolicy = makesPolicy || typeName(p.info.TypeOf(lit.Node().(ast.Expr))) == ours+".Policy"
+	}
+	for id := range p.root.Preorder((*ast.Ident)(nil)) {
+		if !decidesOtherwise.MatchString(objectName(p.info.Uses[id.Node().(*ast.Ident)])) {
+			continue
+		}
+		if !makesPolicy || test.Contains(id) || id.Parent().ParentEdgeKind() == edge.AssignStmt_Lhs {
 			return true
 		}
 	}
 	return false
 }
 
-// isForRetries reports whether the test around c is about retries, and not about a failure that
-// has none.
+// isForRetries reports whether the name or a text of the test around c is about retries, and none
+// about a failure that has no retry.
 func (p *pass) isForRetries(c inspector.Cursor) bool {
 	test := around(c, (*ast.FuncDecl)(nil))
 	decl, ok := test.Node().(*ast.FuncDecl)
-	if !ok || ofFinal.MatchString(decl.Name.Name) || decl.Doc != nil && ofFinal.MatchString(decl.Doc.Text()) {
+	if !ok {
 		return false
 	}
-	about := ofRetries.MatchString(decl.Name.Name)
-	for part := range test.Preorder((*ast.BasicLit)(nil), (*ast.Ident)(nil)) {
-		switch n := part.Node().(type) {
-		case *ast.BasicLit:
-			if ofFinal.MatchString(n.Value) {
-				return false
-			}
-			about = about || ofRetries.MatchString(n.Value)
-		case *ast.Ident:
-			about = about || n.Name == "MaxAttempts" || n.Name == "MaxElapsed"
-		}
+	texts := []string{decl.Name.Name}
+	for text := range test.Preorder((*ast.BasicLit)(nil)) {
+		texts = append(texts, text.Node().(*ast.BasicLit).Value)
 	}
-	return about
+	return slices.ContainsFunc(texts, ofRetries.MatchString) && !slices.ContainsFunc(texts, ofFinal.MatchString)
 }
 
 // asksForCalls reports whether the test around c asks how often an operation was called, or for

@@ -72,3 +72,10 @@ func TestRefused(t *testing.T) {
 		t.Error("a refusal must not be retried")
 	}
 }
+
+func TestMissing(t *testing.T) {
+	op := retrytest.Fail(5, fs.ErrNotExist)
+	if err := fetch(t.Context(), retry.Policy{MaxAttempts: 3}, op.Run); err == nil {
+		t.Error("no error")
+	}
+}
