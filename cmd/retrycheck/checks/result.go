@@ -27,6 +27,7 @@ var Dropped = analyzer("dropped", "report unused results of Permanent(err), poli
 	if p.importsUs() {
 		p.reportLostChanges()
 		p.reportUnusedFakes()
+		p.reportUnread()
 	}
 	for _, call := range p.calls {
 		statement := slices.Contains(statements, call.ParentEdgeKind())

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"log/slog"
 	"net/http"
 	"time"
 
 	avast "github.com/avast/retry-go/v5"
 	"github.com/cenkalti/backoff/v4"
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
 	sethvargo "github.com/sethvargo/go-retry"
 )
 
@@ -324,4 +326,28 @@ func slower(ctx context.Context, op func(context.Context) error) error {
 	policy := shared
 	policy.AttemptTimeout = time.Second // want `nothing uses policy after this change of policy.AttemptTimeout`
 	return retry.Do(ctx, shared, op)
+}
+
+func own(ctx context.Context, p retry.Policy, send func(context.Context) error) error {
+	start, failed := time.Now(), retry.Attempt{}
+	for {
+		failed.Err = send(ctx)
+		if failed.Err == nil {
+			return nil
+		}
+		failed.Number++
+		wait, _ := p.Next(failed, time.Since(start)) // want `nothing looks at the reason of retry.Policy.Next`
+		time.Sleep(wait)
+	}
+}
+
+// lateContext makes the context with the policy after the request.
+func lateContext(ctx context.Context, client *http.Client, p retry.Policy) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://example.com/", nil)
+	if err != nil {
+		return nil, err
+	}
+	ctx = retryhttp.WithPolicy(ctx, p) // want `nothing uses ctx after this, so retryhttp.WithPolicy has no effect`
+	slog.InfoContext(ctx, "sending")
+	return client.Do(req)
 }
