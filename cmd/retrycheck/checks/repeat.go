@@ -2,16 +2,14 @@ package checks
 
 import (
 	"go/ast"
-	"go/constant"
 	"go/token"
 	"go/types"
-	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
-	"golang.org/x/tools/go/types/typeutil"
 )
 
 // Repeat reports operations of this library whose retry repeats what may have happened: a
@@ -30,121 +28,73 @@ var Repeat = analyzer("repeat", "report operations that send a POST or add to a 
 		p.reportLayers(call)
 		p.reportStatements(call)
 	}
-	for c := range p.root.Preorder((*ast.KeyValueExpr)(nil)) {
-		value := c.ChildAt(edge.KeyValueExpr_Value, -1)
-		switch p.field(c) {
-		case ours + "/retryhttp.IdempotencyKey":
-			if p.isSame(p.value(value)) {
-				p.report(c, "all requests have the same key, so the server executes only the first: return another key for each")
-			}
-		case ours + "/retrysql.ID":
-			if p.isRandom(p.value(value)) {
-				p.report(c, "nobody can send this key again, so the work of a retry is done again: use the key of the request")
-			}
-		}
-	}
+	p.reportKeys()
 })
-
-// randoms has what returns something else each time.
-var randoms = names(`(crypto|math)/rand\..*`, `github\.com/(google|gofrs)/uuid\.New.*`, ours+`/retryhttp\.RandomKey`)
-
-// isRandom reports whether an expression has a random part.
-func (p *pass) isRandom(c inspector.Cursor) bool {
-	for call := range c.Preorder((*ast.CallExpr)(nil)) {
-		if randoms.MatchString(p.callee(call.Node())) {
-			return true
-		}
-	}
-	return false
-}
-
-// isSame reports whether a function returns the same text for every request.
-func (p *pass) isSame(fn inspector.Cursor) bool {
-	lit, ok := fn.Node().(*ast.FuncLit)
-	if !ok || len(lit.Body.List) != 1 {
-		return false
-	}
-	ret, ok := lit.Body.List[0].(*ast.ReturnStmt)
-	if !ok || len(ret.Results) != 1 || len(p.vars[p.signature(fn).Params().At(0)].uses) > 0 {
-		return false
-	}
-	for range fn.Preorder((*ast.CallExpr)(nil)) {
-		return false
-	}
-	value := p.info.Types[ret.Results[0]].Value
-	return value == nil || constant.StringVal(value) != ""
-}
-
-var (
-	sets  = names(`net/http\.Header\.(Set|Add)`)
-	posts = names(`net/http\.(Client\.)?Post(Form)?`)
-	makes = names(`net/http\.NewRequest(WithContext)?`)
-)
-
-// reportPosts reports requests of an operation that a server may execute twice, because it
-// cannot recognize the retry.
-func (p *pass) reportPosts(call *call) {
-	var sent []inspector.Cursor
-	keys := 0
-	for _, c := range p.calls {
-		if !call.op.Contains(c.Cursor) {
-			continue
-		}
-		switch {
-		case posts.MatchString(c.name), makes.MatchString(c.name) && p.isPost(c.Args[len(c.Args)-3]):
-			sent = append(sent, c.Cursor)
-		case sets.MatchString(c.name) && p.isKey(c.Args[0]):
-			keys++
-			if key := p.value(c.ChildAt(edge.CallExpr_Args, 1)); call.op.Contains(key) && p.isNew(key) {
-				p.report(c.Cursor, "each attempt has another key, so the server executes a retry again: make the key outside the operation")
-			}
-		}
-	}
-	for _, c := range sent {
-		if keys == 0 {
-			p.report(c, "a POST whose response is lost is executed again: use a client of retryhttp instead, or set an Idempotency-Key that is made outside the operation")
-		}
-	}
-}
-
-func (p *pass) isPost(method ast.Expr) bool {
-	name := p.info.Types[method].Value
-	return name != nil && constant.StringVal(name) == http.MethodPost
-}
-
-// isKey reports whether e is the name of the header by which a server recognizes a repetition.
-func (p *pass) isKey(e ast.Expr) bool {
-	name := p.info.Types[e].Value
-	return name != nil && strings.EqualFold(constant.StringVal(name), "Idempotency-Key")
-}
-
-// isNew reports whether a value is random, or comes from a function without arguments.
-func (p *pass) isNew(c inspector.Cursor) bool {
-	for call := range c.Preorder((*ast.CallExpr)(nil)) {
-		fn, ok := typeutil.Callee(p.info, call.Node().(*ast.CallExpr)).(*types.Func)
-		noArgs := ok && fn.Signature().Recv() == nil && len(call.Node().(*ast.CallExpr).Args) == 0
-		if noArgs || randoms.MatchString(p.callee(call.Node())) {
-			return true
-		}
-	}
-	return false
-}
 
 // reportState reports what an operation adds to a variable outside, so that a retry adds it
 // again: elements of a slice or a map, numbers, and values of a channel.
-func (p *pass) reportState(call *call) {
-	for c := range call.op.Preorder((*ast.AssignStmt)(nil), (*ast.IncDecStmt)(nil), (*ast.SendStmt)(nil)) {
+func (p *pass) reportState(loop *call) {
+	p.reportStateIn(loop, loop.op)
+	for _, c := range p.calls {
+		if !loop.op.Contains(c.Cursor) || !p.fails(p.functionAround(c.Cursor), c) {
+			continue
+		}
+		fn := p.function(c.ChildAt(edge.CallExpr_Fun, -1))
+		if fn.Valid() && fn != loop.op && p.calledOutside(loop.op, c, fn) {
+			p.reportStateIn(loop, fn)
+		}
+	}
+}
+
+// calledOutside reports whether a call in an operation is one of a function, or of a method of
+// something that is outside the operation.
+func (p *pass) calledOutside(op inspector.Cursor, c *call, fn inspector.Cursor) bool {
+	if p.signature(fn).Recv() == nil {
+		return true
+	}
+	sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	v := p.owner(sel.X)
+	return v != nil && p.survives(v, op)
+}
+
+// reportStateIn does so in a function that is the operation, or that the operation calls.
+func (p *pass) reportStateIn(loop *call, fn inspector.Cursor) {
+	for c := range fn.Preorder((*ast.AssignStmt)(nil), (*ast.IncDecStmt)(nil), (*ast.SendStmt)(nil)) {
 		added, verb := p.added(c)
-		if added == nil || !p.mayRepeat(call, c) || p.isCounter(call.op, c) {
+		if added == nil || !inTx.MatchString(loop.name) && !p.mayFail(fn, c) || p.isCounter(fn, c) {
 			continue
 		}
 		v := p.owner(added)
-		if v == nil || !p.survives(v, call.op) || p.usesState(call.op, c, added) {
+		if v == nil || !p.survives(v, fn) || p.usesState(fn, c, added) || fn != loop.op && p.mentionsField(loop.op, added) {
 			continue
 		}
 		name := types.ExprString(added)
+		if statistics.MatchString(name) {
+			continue
+		}
 		p.report(c, "a retry %s %s again: collect in a variable of the operation, and set %[2]s at its end", verb, name)
 	}
+}
+
+// statistics has names of what may count all attempts on purpose.
+var statistics = regexp.MustCompile(`(?i)(stats?|statistics|metrics?|counters?|attempts?|tries|retries)\b`)
+
+// mentionsField reports whether an operation uses what another function adds to, so that it may
+// empty it.
+func (p *pass) mentionsField(op inspector.Cursor, added ast.Expr) bool {
+	if index, ok := ast.Unparen(added).(*ast.IndexExpr); ok {
+		added = index.X
+	}
+	id := lastName(ast.Unparen(added))
+	for c := range op.Preorder((*ast.Ident)(nil)) {
+		if id == nil || p.info.Uses[c.Node().(*ast.Ident)] == p.info.Uses[id] {
+			return true
+		}
+	}
+	return false
 }
 
 // added returns what a statement adds a value to, and how a message calls that.
@@ -158,8 +108,11 @@ func (p *pass) added(c inspector.Cursor) (target ast.Expr, verb string) {
 		if len(n.Lhs) != 1 || len(n.Rhs) != 1 {
 			return nil, ""
 		}
-		if n.Tok == token.ADD_ASSIGN {
+		if n.Tok == token.ADD_ASSIGN || p.addsTo(n) {
 			return n.Lhs[0], "adds to"
+		}
+		if n.Tok == token.SUB_ASSIGN {
+			return n.Lhs[0], "subtracts from"
 		}
 		list, ok := p.appends(n)
 		if ok && !types.Implements(list.Elem(), errorType) { // not a list of the attempts' failures
@@ -167,6 +120,12 @@ func (p *pass) added(c inspector.Cursor) (target ast.Expr, verb string) {
 		}
 	}
 	return nil, ""
+}
+
+// addsTo reports whether a statement is v = v + x.
+func (p *pass) addsTo(n *ast.AssignStmt) bool {
+	sum, ok := ast.Unparen(n.Rhs[0]).(*ast.BinaryExpr)
+	return ok && n.Tok == token.ASSIGN && sum.Op == token.ADD && types.ExprString(sum.X) == types.ExprString(n.Lhs[0])
 }
 
 // appends returns the type of v if a statement is v = append(v, ...).
