@@ -375,7 +375,7 @@ func (d *level) young(now time.Time, l *Limiter, sent, cost float64) time.Time {
 	}
 	if d.assumed {
 		step := min(250*time.Millisecond, max(slot, l.rtt*3/2))
-		if k := now.Sub(d.since) / step; k < 12 && d.starts >= 1<<k {
+		if k := max(0, now.Sub(d.since)/step); k < 12 && d.starts >= 1<<k {
 			return d.since.Add((k + 1) * step)
 		}
 	}
