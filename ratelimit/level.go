@@ -344,7 +344,7 @@ func (d *level) gate(now time.Time, l *Limiter, units float64) time.Time {
 	}
 	left -= out / part
 	horizon := end.Sub(now)
-	if d.refills <= 0 && horizon > 2*l.maxWait() {
+	if d.refills <= 0 && horizon/2 > l.maxWait() {
 		return time.Time{} // nobody waits for that long, so the calls of an hour are not spread
 	}
 	if refill := d.refill(); refill > 0 {

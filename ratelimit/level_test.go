@@ -1,6 +1,7 @@
 package ratelimit_test
 
 import (
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,5 +31,28 @@ func TestTimeGoesBack(t *testing.T) {
 		assert.Zero(t, waits(t, l, t.Context()))
 		clock.by = 5 * sec
 		assert.InDelta(t, 5, waits(t, l, t.Context()).Seconds(), 1)
+	})
+}
+
+// TestNoMaxWait: what is left is spread, although twice the MaxWait is more than any Duration.
+func TestNoMaxWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &ratelimit.Limiter{MaxWait: math.MaxInt64}
+		call(l, ratelimit.Response{Refused: true, Hint: sec, States: state(1000, 0, sec)})
+		time.Sleep(sec)
+		start, left := time.Now(), 1000.0
+		next := func() {
+			assert.NoError(t, l.Wait(t.Context()))
+			left -= 2 // another process begins as many calls
+			call(l, ratelimit.Response{OK: true, States: state(1000, left, 50*sec-time.Since(start))})
+		}
+		for left > 200 {
+			next()
+		}
+		tight := time.Now()
+		for range 20 {
+			next()
+		}
+		assert.Greater(t, time.Since(tight), sec, "20 calls without a wait take 0.2 s")
 	})
 }
