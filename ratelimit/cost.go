@@ -53,16 +53,15 @@ func costOf(ctx context.Context) float64 {
 	return c.units
 }
 
-// charge returns the cost of a call that l counts.
-func charge(ctx context.Context, l *Limiter) float64 {
+// counted notes that the Limit of l has counted the cost of a call.
+func counted(ctx context.Context, l *Limiter) {
 	c, ok := ctx.Value(costKey{}).(*cost)
 	if !ok {
-		return 1
+		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if l.Limit.Rate > 0 && !slices.Contains(c.limiters, l) {
+	if !slices.Contains(c.limiters, l) {
 		c.limiters = append(c.limiters, l)
 	}
-	return c.units
 }

@@ -77,14 +77,14 @@ func (l *Limiter) keep(ctx context.Context, c *caller) error {
 	if wait < 0 {
 		wait = l.ask(t)
 	}
-	if wait == 0 || l.now().Add(wait).After(c.due) {
-		return nil // as without a Limiter, if it is too late
+	if wait > 0 && !l.now().Add(wait).After(c.due) { // as without a Limiter, if it is too late
+		if err := l.sleep(ctx, c, wait); err != nil {
+			l.giveBack(c.cost)
+			return err
+		}
 	}
-	err := l.sleep(ctx, c, wait)
-	if err != nil {
-		l.giveBack(c.cost)
-	}
-	return err
+	counted(ctx, l)
+	return nil
 }
 
 func (l *Limiter) stopWaiting() {

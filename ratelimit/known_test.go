@@ -171,3 +171,32 @@ func TestLeavingGivesBack(t *testing.T) {
 		assert.Less(t, waits(t, l, t.Context()), 200*ms)
 	})
 }
+
+// TestCorrectNothing: Correct returns no units of a call that has none: it gave them back, or has
+// begun without them, because the server said that enough is left.
+func TestCorrectNothing(t *testing.T) {
+	five := func(t *testing.T) context.Context { return ratelimit.WithCost(t.Context(), 5) }
+	t.Run("it left", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l := ready(nil)
+			assert.Zero(t, waits(t, l, five(t)))
+			ctx, cancel := context.WithCancel(ratelimit.WithCost(t.Context(), 50))
+			time.AfterFunc(ms, cancel)
+			assert.ErrorIs(t, l.Wait(ctx), context.Canceled)
+			ratelimit.Correct(ctx, 0)
+			assert.Equal(t, 499*ms, waits(t, l, five(t)))
+		})
+	})
+	t.Run("it did not take any", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l := ready(nil)
+			call(l, success(100, 9*sec))
+			ctx := ratelimit.WithCost(t.Context(), 50)
+			assert.Zero(t, waits(t, l, ctx))
+			time.Sleep(20 * sec) // what the server said is over
+			assert.Zero(t, waits(t, l, five(t)))
+			ratelimit.Correct(ctx, 0)
+			assert.Equal(t, 500*ms, waits(t, l, five(t)))
+		})
+	})
+}

@@ -245,7 +245,7 @@ func (l *line) Pop() any {
 // also returns one, which matches [context.DeadlineExceeded], if less time is left than the
 // shortest of recent requests took.
 func (l *Limiter) Wait(ctx context.Context) error {
-	c := &caller{cost: charge(ctx, l), index: -1}
+	c := &caller{cost: costOf(ctx), index: -1}
 	defer l.conclude(c)
 	var ended error
 	for {
