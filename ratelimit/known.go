@@ -182,10 +182,13 @@ func (l *Limiter) reserved(units float64) (wait time.Duration, rate float64) {
 	}
 	rate = l.Limit.Rate / float64(max(1, r.processes)) // of this process
 	r.full = later(r.full, now).Add(duration(units / rate))
+	burst := duration(max(1, l.Limit.Burst) / l.Limit.Rate)
 	if err == nil {
+		// What this process has used beyond its share, others have left.
+		r.full = earlier(r.full, now.Add(wait).Add(burst))
 		return wait, l.Limit.Rate
 	}
-	return r.full.Sub(now) - duration(max(1, l.Limit.Burst)/l.Limit.Rate), rate
+	return r.full.Sub(now) - burst, rate
 }
 
 var errNoStore = errors.New("ratelimit: no Store")

@@ -118,6 +118,23 @@ func TestBrokenStore(t *testing.T) {
 	}
 }
 
+// TestStoreFailsLater: what a process used beyond its share while others used less does not make
+// its calls wait when the Store fails.
+func TestStoreFailsLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &store{processes: 2}
+		l := ready(s)
+		for range 600 {
+			assert.NoError(t, l.Wait(t.Context()))
+		}
+		s.broken = func(context.Context) error { return errors.New("down") }
+		begun := begin([]*ratelimit.Limiter{l}, 40, 3050*ms, 6050*ms, 20*sec)
+		assert.InDelta(t, 15, begun[0], 1, "half of the limit")
+		assert.InDelta(t, 30, begun[1], 1)
+		assert.Equal(t, 40, begun[2])
+	})
+}
+
 // TestRefusalEmptiesTheLimit: the server knows better.
 func TestRefusalEmptiesTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
