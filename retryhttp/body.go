@@ -230,8 +230,8 @@ const (
 // discardResponse frees the connection of a response before the wait. It is an OnRetry
 // hook because only then is a retry certain; until then, the response may be the one to
 // return.
-func discardResponse(_ context.Context, failed retry.Attempt, _ time.Duration) {
-	e, _ := errors.AsType[*StatusError](failed.Err)
+func discardResponse(ctx context.Context, _ retry.Attempt, _ time.Duration) {
+	e := ctx.Value(infoKey{}).(*call).failed // the error may hold another one, of Check
 	if e == nil || e.body == nil {
 		return
 	}

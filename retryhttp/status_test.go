@@ -163,6 +163,22 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestCheckReturnsCheckStatus: the response of an attempt is closed before the next, also if the
+// error of Check has a StatusError of its own.
+func TestCheckReturnsCheckStatus(t *testing.T) {
+	base := &script{replies: []reply{{status: 404}, {status: 200}}}
+	check := func(resp *http.Response, _ func(int) ([]byte, error)) error {
+		if err := retryhttp.CheckStatus(resp); err != nil {
+			return retry.Transient(err)
+		}
+		return nil
+	}
+	resp, err := (&retryhttp.Transport{Base: base, Policy: quick(), Check: check}).RoundTrip(request(t, "GET", ""))
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusOK, resp.StatusCode)
+	assert.Equal(t, 1, base.responses[0].closed)
+}
+
 // TestThrottlingStatuses: some APIs say with other statuses, or with headers, what 429 means.
 func TestThrottlingStatuses(t *testing.T) {
 	for _, tt := range []struct {
