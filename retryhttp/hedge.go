@@ -59,7 +59,8 @@ func (c *call) send(limited context.Context, cancel context.CancelFunc) (wire.Fa
 	mu.Lock()
 	over = true
 	mu.Unlock()
-	if won == nil { // the Hedge is invalid
+	if won == nil { // the Hedge is invalid, or a copy panicked
+		c.response = nil // it has been released
 		if c.body != nil {
 			_ = c.body.Close()
 		}

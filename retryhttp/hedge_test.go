@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"io"
 	"io/fs"
@@ -529,6 +530,25 @@ func TestHedgeInvalid(t *testing.T) {
 	_, err = (&retryhttp.Transport{Hedge: &retryhedge.Hedge{Share: 2}}).RoundTrip(req)
 	assert.ErrorIs(t, err, retry.ErrInvalid)
 	assert.True(t, body.closed)
+}
+
+// The panic of a copy is the error of the call, also if the first request gets a response after it.
+func TestHedgePanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		late := &body{Reader: strings.NewReader("late")}
+		transport := copying(func(n int32, req *http.Request) (*http.Response, error) {
+			if n > 1 {
+				panic("broken")
+			}
+			time.Sleep(time.Hour) // and ignores its context
+			return &http.Response{StatusCode: http.StatusOK, Body: late, Request: req}, nil
+		})
+		_, err := transport.RoundTrip(request(t, "GET", ""))
+		panicked, _ := errors.AsType[*retryhedge.PanicError](err)
+		require.NotNil(t, panicked, err)
+		assert.Equal(t, "broken", panicked.Value)
+		assert.Equal(t, 1, late.closed)
+	})
 }
 
 type closedReader struct {
