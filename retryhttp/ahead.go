@@ -76,16 +76,16 @@ type aheadBody struct {
 func (b *aheadBody) fill(declared int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if declared >= 0 {
-		b.data = make([]byte, 0, declared+1) // the end is found without growing
+	if declared >= 0 { // the end is found without growing; a very long body may not come
+		b.data = make([]byte, 0, min(declared, defaultMaxRead)+1)
 	}
 	for !b.passed && b.err == nil && int64(len(b.data)) <= b.most {
 		if len(b.data) == cap(b.data) {
 			b.data = slices.Grow(b.data, max(4<<10, len(b.data)))
 		}
 		free := b.data[len(b.data):cap(b.data)]
-		if most := b.most + 1 - int64(len(b.data)); int64(len(free)) > most {
-			free = free[:most]
+		if left := b.most - int64(len(b.data)); int64(len(free))-1 > left {
+			free = free[:left+1]
 		}
 		b.mu.Unlock() // nobody else writes to free
 		n, err := b.ReadCloser.Read(free)

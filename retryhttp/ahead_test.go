@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"io"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -128,6 +129,21 @@ func TestMaxReadPassesOn(t *testing.T) {
 				assert.Equal(t, tt.cut, got.bodyErr != nil)
 			})
 		})
+	}
+}
+
+// TestMaxReadOfAnyLength: the length that a server declares allocates no memory before the bytes
+// arrive, and MaxRead may be the largest number.
+func TestMaxReadOfAnyLength(t *testing.T) {
+	for _, declared := range []int64{-1, 10, 1 << 50, math.MaxInt64} {
+		base := roundTripper(func(req *http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusOK, ContentLength: declared, Body: io.NopCloser(strings.NewReader("0123456789")), Request: req}, nil
+		})
+		resp, err := (&retryhttp.Transport{Base: base, MaxRead: math.MaxInt64}).RoundTrip(request(t, "GET", ""))
+		require.NoError(t, err)
+		data, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		assert.Equal(t, "0123456789", string(data))
 	}
 }
 
