@@ -55,6 +55,7 @@ func (c *call) answered(times attemptTimes, limited context.Context) (late bool)
 	if times.first == nil || times.first.Stop() || c.err != nil {
 		return false
 	}
+	times.cancel(&slowError{"response", c.transport.FirstByteTimeout}) // the timer's function may not have begun
 	slow, late := context.Cause(limited).(*slowError)
 	if late {
 		if c.response.Body != nil {

@@ -1,6 +1,7 @@
 package retryhttp_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -132,6 +133,29 @@ func TestTimesThatLast(t *testing.T) {
 				}
 				assert.NoError(t, err)
 			})
+		})
+	}
+}
+
+// TestResponseAtTheLimit: a response that arrives when its time is over is an error, or it can be
+// read.
+func TestResponseAtTheLimit(t *testing.T) {
+	for range 1000 {
+		synctest.Test(t, func(t *testing.T) {
+			base := roundTripper(func(req *http.Request) (*http.Response, error) {
+				time.Sleep(time.Second)
+				body := readerFunc(func([]byte) (int, error) { return 0, cmp.Or(req.Context().Err(), io.EOF) })
+				return &http.Response{StatusCode: http.StatusOK, ContentLength: -1, Body: io.NopCloser(body), Request: req}, nil
+			})
+			resp, err := (&retryhttp.Transport{Base: base, FirstByteTimeout: time.Second, Policy: retry.Policy{MaxAttempts: 1}}).RoundTrip(request(t, "GET", ""))
+			if err != nil {
+				assert.True(t, isTimeout(err))
+				return
+			}
+			synctest.Wait()
+			_, err = io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
 		})
 	}
 }
