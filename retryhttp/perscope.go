@@ -95,6 +95,8 @@ func listeners(l retry.Limiter) []*ratelimit.Limiter {
 	switch l := l.(type) {
 	case *ratelimit.Limiter:
 		return []*ratelimit.Limiter{l}
+	case cancelLimiter:
+		return listeners(l.Limiter)
 	case limiters:
 		var found []*ratelimit.Limiter
 		for _, one := range l {

@@ -314,10 +314,6 @@ func (t *Transport) policyFor(req *http.Request, to *host) (retry.Policy, bool) 
 		// A caller of an http.Client does not expect to wait for an hour, and can read the header.
 		p.Hint = retry.HintOrGiveUp{Max: time.Minute}
 	}
-	//lint:ignore SA1019 programs still use it, and so does the Timeout of an http.Client
-	if canceled := req.Cancel; canceled != nil {
-		p.Clock = cancelClock{cmp.Or[retry.Clock](p.Clock, retry.SystemClock{}), canceled}
-	}
 	switch {
 	case t.PerHost != nil:
 		p.Budget = t.PerHost.Budget(req.URL)
@@ -326,6 +322,13 @@ func (t *Transport) policyFor(req *http.Request, to *host) (retry.Policy, bool) 
 	}
 	p.Budget = budgetFor(req, p.Budget)
 	p.Limiter = t.PerScope.limiter(req, p.Limiter)
+	//lint:ignore SA1019 programs still use it, and so does the Timeout of an http.Client
+	if canceled := req.Cancel; canceled != nil {
+		if p.Limiter != nil {
+			p.Limiter = cancelLimiter{p.Limiter, canceled}
+		}
+		p.Clock = cancelClock{cmp.Or[retry.Clock](p.Clock, retry.SystemClock{}), canceled}
+	}
 	own := p.Hooks
 	p.Hooks = retry.Hooks{OnRetry: discardResponse}
 	return p.With(own), true
@@ -341,16 +344,41 @@ type cancelClock struct {
 func (c cancelClock) Unwrap() retry.Clock { return c.Clock }
 
 func (c cancelClock) Sleep(ctx context.Context, d time.Duration) error {
+	ctx, end := untilClosed(ctx, c.canceled)
+	defer end()
+	return c.Clock.Sleep(ctx, d)
+}
+
+// cancelLimiter is a Limiter whose Wait also ends when a request's Cancel is closed.
+type cancelLimiter struct {
+	retry.Limiter
+	canceled <-chan struct{}
+}
+
+func (l cancelLimiter) Wait(ctx context.Context) error {
+	ctx, end := untilClosed(ctx, l.canceled)
+	defer end()
+	return l.Limiter.Wait(ctx)
+}
+
+// Observe implements [retry.Observer].
+func (l cancelLimiter) Observe(a retry.Attempt) {
+	if o, ok := l.Limiter.(retry.Observer); ok {
+		o.Observe(a)
+	}
+}
+
+// untilClosed returns a context that also ends when a channel is closed.
+func untilClosed(ctx context.Context, closed <-chan struct{}) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	go func() {
 		select {
-		case <-c.canceled:
+		case <-closed:
 			cancel()
 		case <-ctx.Done():
 		}
 	}()
-	return c.Clock.Sleep(ctx, d)
+	return ctx, cancel
 }
 
 type policyKey struct{}

@@ -20,6 +20,7 @@ import (
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/internal/memnet"
+	"github.com/gobackoff/retry/ratelimit"
 	"github.com/gobackoff/retry/retryhttp"
 )
 
@@ -225,6 +226,31 @@ type untilDone struct{}
 func (untilDone) Wait(ctx context.Context) error {
 	<-ctx.Done()
 	return ctx.Err()
+}
+
+// TestCancelEndsLimiter: Request.Cancel ends the wait for a Limiter, which still hears of responses.
+func TestCancelEndsLimiter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		transport := &retryhttp.Transport{Base: &script{}, Policy: retry.Policy{Limiter: untilDone{}}}
+		canceled := make(chan struct{})
+		req := request(t, "GET", "")
+		//lint:ignore SA1019 programs still use it
+		req.Cancel = canceled
+		time.AfterFunc(time.Second, func() { close(canceled) })
+		start := time.Now()
+		_, err := transport.RoundTrip(req)
+		assert.ErrorIs(t, err, context.Canceled)
+		assert.Equal(t, time.Second, time.Since(start))
+	})
+	base := &script{replies: []reply{{status: 200, header: "RateLimit: limit=100, remaining=90, reset=20"}}}
+	limiter, counting := &ratelimit.Limiter{}, &countingLimiter{}
+	transport := &retryhttp.Transport{Base: base, Policy: retry.Policy{Limiter: limiter}}
+	transport.PerScope = &retryhttp.PerScope{New: func(string) retry.Limiter { return counting }}
+	resp, err := (&http.Client{Transport: transport, Timeout: time.Hour}).Do(request(t, "GET", ""))
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.Len(t, limiter.Stats().States, 1)
+	assert.Equal(t, countingLimiter{1, 1}, *counting)
 }
 
 // TestInvalidPolicy: a policy that Validate reports is refused before anything is sent.
