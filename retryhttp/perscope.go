@@ -14,15 +14,16 @@ import (
 // PerScope keeps a [retry.Limiter] for each scope of requests, so that calls share what they
 // learn of a server's limit with those under the same limit, and with no others.
 //
-// The zero value creates a [ratelimit.Limiter] for each route. Several Transports may share a
-// PerScope by pointer. It must not be copied or changed once it is in use.
+// The zero value creates a [ratelimit.Limiter] for each route, with the Clock of the Policy.
+// Several Transports may share a PerScope by pointer. It must not be copied or changed once it is
+// in use.
 type PerScope struct {
 	// Scope returns the scope of a request, or "" for none. It must be safe for concurrent
 	// use. nil means [ByRoute].
 	Scope func(*http.Request) string
 
 	// New returns the Limiter for a new scope, or nil for none. It must not use the PerScope.
-	// nil means a new ratelimit.Limiter.
+	// nil means a new ratelimit.Limiter with the Clock of the Policy.
 	New func(scope string) retry.Limiter
 
 	// MaxScopes is the maximum number of Limiters. Beyond that, the least recently used one
@@ -50,8 +51,9 @@ func ByHost(req *http.Request) string {
 	return authorityOf(req.URL).String() + " " + hex.EncodeToString(key[:8])
 }
 
-// limiter returns a Limiter for a request that also waits for another one. Both may be nil.
-func (p *PerScope) limiter(req *http.Request, other retry.Limiter) retry.Limiter {
+// limiter returns a Limiter for a request that also waits for that of a policy. Both may be nil.
+func (p *PerScope) limiter(req *http.Request, policy retry.Policy) retry.Limiter {
+	other := policy.Limiter
 	if p == nil || req.URL == nil { // Base returns an error
 		return other
 	}
@@ -65,7 +67,7 @@ func (p *PerScope) limiter(req *http.Request, other retry.Limiter) retry.Limiter
 	}
 	own, _ := p.scopes.get(scope, p.MaxScopes, func() retry.Limiter {
 		if p.New == nil {
-			return new(ratelimit.Limiter)
+			return &ratelimit.Limiter{Clock: policy.Clock}
 		}
 		return p.New(scope)
 	})

@@ -16,6 +16,7 @@ import (
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/ratelimit"
 	"github.com/gobackoff/retry/retryhttp"
+	"github.com/gobackoff/retry/retrytest"
 )
 
 func TestScopes(t *testing.T) {
@@ -136,6 +137,34 @@ func TestPerScopeLimit(t *testing.T) {
 	req.URL = nil // for Base to refuse
 	_, err := (&retryhttp.Transport{PerScope: &retryhttp.PerScope{}}).RoundTrip(req)
 	assert.ErrorContains(t, err, "nil Request.URL")
+}
+
+// TestPerScopeClock: the Limiters of a PerScope use the Clock of the Policy, with or without the
+// Timeout of an http.Client.
+func TestPerScopeClock(t *testing.T) {
+	for _, timeout := range []time.Duration{0, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			clock := &retrytest.Clock{Start: start.AddDate(-30, 0, 0)}
+			refusal := reply{status: 429, header: "RateLimit: limit=100, remaining=0, reset=20"}
+			good := reply{status: 200, header: "RateLimit: limit=100, remaining=0, reset=20"}
+			base := &script{replies: []reply{good, refusal, good}}
+			slow := roundTripper(func(req *http.Request) (*http.Response, error) {
+				time.Sleep(time.Millisecond)
+				clock.Advance(time.Millisecond)
+				return base.RoundTrip(req)
+			})
+			policy := retry.Policy{Clock: clock, MaxElapsed: time.Minute}
+			client := &http.Client{Transport: &retryhttp.Transport{Base: slow, Policy: policy, PerScope: &retryhttp.PerScope{}}, Timeout: timeout}
+			for range 3 {
+				resp, err := client.Do(request(t, "GET", ""))
+				require.NoError(t, err)
+				assert.Equal(t, http.StatusOK, resp.StatusCode)
+				require.NoError(t, resp.Body.Close())
+			}
+			assert.Equal(t, 4*time.Millisecond, time.Since(start), "waits are those of the Clock")
+		})
+	}
 }
 
 // TestPerScopeAndPolicy: both Limiters see every attempt, that of the scope first.

@@ -321,7 +321,7 @@ func (t *Transport) policyFor(req *http.Request, to *host) (retry.Policy, bool) 
 		p.Budget = to.budget
 	}
 	p.Budget = budgetFor(req, p.Budget)
-	p.Limiter = t.PerScope.limiter(req, p.Limiter)
+	p.Limiter = t.PerScope.limiter(req, p)
 	//lint:ignore SA1019 programs still use it, and so does the Timeout of an http.Client
 	if canceled := req.Cancel; canceled != nil {
 		if p.Limiter != nil {
