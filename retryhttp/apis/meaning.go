@@ -20,7 +20,7 @@ type streamState struct {
 	known bool         // its protocol says when an answer is complete
 	ended bool         // the answer is complete
 	last  bool         // no event follows
-	open  map[int]bool // whether an alternative of the answer is incomplete
+	open  map[int]bool // the alternatives of the answer that are incomplete
 }
 
 // chunk has the fields of events by which they are told apart. The response in the first
@@ -231,15 +231,13 @@ func (s *streamState) finished(index int, complete bool) bool {
 	if s.open == nil {
 		s.open = map[int]bool{}
 	}
-	if len(s.open) < 128 || complete { // as many as any server has
-		s.open[index] = !complete
+	switch {
+	case complete:
+		delete(s.open, index)
+	case len(s.open) < 128: // as many as any server has
+		s.open[index] = true
 	}
-	for _, open := range s.open {
-		if open {
-			return false
-		}
-	}
-	return true
+	return len(s.open) == 0
 }
 
 // isEmpty reports whether a delta has neither a text nor a list nor an object, apart from a
