@@ -64,7 +64,8 @@ func (l *lineReader) read() ([]byte, error) {
 // eventReader parses server-sent events as the HTML standard says, section 9.2.6.
 type eventReader struct {
 	lines  lineReader
-	byLine bool // each line is an event: JSON lines
+	heard  func() // called for each line, also a comment
+	byLine bool   // each line is an event: JSON lines
 	begun  bool
 	id     string
 	data   []byte // never nil
@@ -83,6 +84,9 @@ func (r *eventReader) next() (Event, error) {
 	lines := 0 // of data
 	for {
 		line, err := r.lines.read()
+		if err == nil {
+			r.heard()
+		}
 		if !r.begun {
 			line = bytes.TrimPrefix(line, byteOrderMark)
 			r.begun = true

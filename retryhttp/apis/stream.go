@@ -65,7 +65,7 @@ func (r *report) firstOutput(resp *http.Response, peek func(n int) ([]byte, erro
 		}
 		return text[at-1], nil
 	}
-	events := &eventReader{lines: lineReader{next: next, most: maxFirst}, byLine: byLine}
+	events := &eventReader{lines: lineReader{next: next, most: maxFirst}, heard: silence.extend, byLine: byLine}
 	var state streamState
 	for {
 		silence.begin()
@@ -133,9 +133,9 @@ func (e *BrokenError) Unwrap() error { return e.Err }
 // JSON that is no stream.
 //
 // If the stream breaks, the last pair has an error with a [*BrokenError]. A stream breaks if
-// an event reports an error, if the connection is lost, if no event arrives for longer than
-// silence, or if the stream of a known protocol ends before the answer is complete: before
-// [DONE], message_stop, response.completed or a finish reason. A silence of 0 or less means
+// an event reports an error, if the connection is lost, if no line, not even a comment, arrives for
+// longer than silence, or if the stream of a known protocol ends before the answer is complete:
+// before [DONE], message_stop, response.completed or a finish reason. A silence of 0 or less means
 // no limit. The end of a stream of another protocol is no error.
 //
 // Inside [retry.Do], the error is retried if nothing was output and no Transport below has
@@ -156,10 +156,10 @@ func Events(resp *http.Response, silence time.Duration) iter.Seq2[Event, error] 
 			return
 		}
 		body := bufio.NewReader(resp.Body)
-		events := &eventReader{lines: lineReader{next: body.ReadByte, most: maxEvent}, byLine: byLine}
+		limit := watch(resp.Body, silence)
+		events := &eventReader{lines: lineReader{next: body.ReadByte, most: maxEvent}, heard: limit.extend, byLine: byLine}
 		var state streamState
 		broken := &BrokenError{}
-		limit := watch(resp.Body, silence)
 		for {
 			limit.begin()
 			e, err := events.next()
@@ -247,6 +247,13 @@ func (w *silenceWatch) begin() {
 	case w.timer == nil:
 		w.timer = time.AfterFunc(w.limit, w.stop)
 	default:
+		w.timer.Reset(w.limit)
+	}
+}
+
+// extend starts the time limit again, unless it has passed.
+func (w *silenceWatch) extend() {
+	if w.timer != nil && w.timer.Stop() {
 		w.timer.Reset(w.limit)
 	}
 }

@@ -157,14 +157,15 @@ func TestCheckWithin(t *testing.T) {
 	for name, tt := range map[string]struct {
 		method   string
 		wait     time.Duration
-		ping     bool
+		ping     string
 		requests int
 	}{
-		"prompt":      {"POST", time.Second, false, 1},
-		"silent":      {"POST", time.Hour, false, 3},
-		"pings":       {"POST", 10 * time.Minute, true, 1},
-		"not a POST":  {"GET", time.Hour, false, 1},
-		"for a while": {"POST", 61 * time.Second, false, 3},
+		"prompt":      {"POST", time.Second, "", 1},
+		"silent":      {"POST", time.Hour, "", 3},
+		"pings":       {"POST", 10 * time.Minute, ": ping\n\n", 1},
+		"comments":    {"POST", 10 * time.Minute, ":\n", 1},
+		"not a POST":  {"GET", time.Hour, "", 1},
+		"for a while": {"POST", 61 * time.Second, "", 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -177,8 +178,8 @@ func TestCheckWithin(t *testing.T) {
 						_, _ = io.WriteString(w, start)
 						for range tt.wait / time.Second {
 							time.Sleep(time.Second)
-							if tt.ping {
-								_, _ = io.WriteString(w, ": ping\n\n")
+							if tt.ping != "" {
+								_, _ = io.WriteString(w, tt.ping)
 							}
 						}
 						_, _ = io.WriteString(w, delta)
@@ -230,6 +231,26 @@ func TestEventsSilence(t *testing.T) {
 			assert.Equal(t, "7", broken.LastID)
 		}
 		assert.Equal(t, 6*time.Minute, time.Since(start))
+	})
+}
+
+// TestEventsComments: a comment is a sign of life, also within an event.
+func TestEventsComments(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		go func() {
+			_, _ = io.WriteString(w, "event: late\n")
+			for range 10 {
+				time.Sleep(59 * time.Second)
+				_, _ = io.WriteString(w, ": wait\n")
+			}
+			_, _ = io.WriteString(w, "data: a\n\n")
+			_ = w.Close()
+		}()
+		for e, err := range apis.Events(stream("text/event-stream", r), time.Minute) {
+			require.NoError(t, err)
+			assert.Equal(t, "late", e.Name)
+		}
 	})
 }
 
