@@ -134,9 +134,10 @@ func (e *BrokenError) Unwrap() error { return e.Err }
 //
 // If the stream breaks, the last pair has an error with a [*BrokenError]. A stream breaks if
 // an event reports an error, if the connection is lost, if no line, not even a comment, arrives for
-// longer than silence, or if the stream of a known protocol ends before the answer is complete:
-// before [DONE], message_stop, response.completed or a finish reason. A silence of 0 or less means
-// no limit. The end of a stream of another protocol is no error.
+// longer than silence, if the last of JSON lines is cut off, or if the stream of a known protocol
+// ends before the answer is complete: before [DONE], message_stop, response.completed or a finish
+// reason. A silence of 0 or less means no limit. The end of a stream of another protocol is no
+// error.
 //
 // Inside [retry.Do], the error is retried if nothing was output and no Transport below has
 // already given up on the stream. It is not retried if there was output, because the caller has
@@ -170,6 +171,8 @@ func Events(resp *http.Response, silence time.Duration) iter.Seq2[Event, error] 
 			switch {
 			case failure != nil:
 				err = newReport(resp).failure(resp, failure)
+			case err == io.EOF && byLine && e.Data != nil && !state.ended && !json.Valid(e.Data):
+				err = retry.Transient(fmt.Errorf("the stream ended within a line: %w", io.ErrUnexpectedEOF))
 			case err == io.EOF && (means == end || byLine && e.Data != nil):
 				err = nil // only the blank line, or the end of the last line, is missing
 			case err != nil && state.ended, err == io.EOF && !state.known:
