@@ -49,6 +49,30 @@ func TestHint(t *testing.T) {
 	}
 }
 
+// TestHighLimit: requests of a handler that is faster than a tick of the clock take a nanosecond,
+// and the limit rises beyond what an int of 32 bits can hold.
+func TestHighLimit(t *testing.T) {
+	var now time.Duration
+	gate := &Gate{Now: func() time.Time { return epoch.Add(now) }}
+	for range 600 {
+		var tickets []Ticket
+		for range 100 {
+			if ticket, err := gate.Enter(Caller{}); err == nil {
+				tickets = append(tickets, ticket)
+			}
+		}
+		for _, ticket := range tickets {
+			gate.Leave(ticket)
+		}
+		now += 5 * ms
+	}
+	assert.Greater(t, gate.Stats().Limit, 1e9)
+	assert.Less(t, gate.Stats().Refused, uint64(1000), "while the limit rises")
+	gate.limiter.limit = 1e19 // beyond an int of 64 bits
+	_, err := gate.Enter(Caller{Patience: time.Second})
+	assert.NoError(t, err)
+}
+
 // TestFull: shares and announced timeouts reduce the limit for a request.
 func TestFull(t *testing.T) {
 	for _, test := range []struct {

@@ -125,15 +125,15 @@ func (l *limiter) full(c Caller) bool {
 	if c.Share > 0 && c.Share < 1 {
 		limit *= c.Share
 	}
-	n := l.inProgress(counted)
-	if n >= int(max(1, limit)) {
+	n := float64(l.inProgress(counted))
+	if n >= math.Floor(max(1, limit)) { // which may be more than any int
 		l.refused = true
 		return true
 	}
 	if c.Patience > 0 && l.least > 0 {
 		limit *= min(1, float64(c.Patience)*2/3/float64(l.allowed(l.own())))
 	}
-	return n >= int(max(1, limit))
+	return n >= math.Floor(max(1, limit))
 }
 
 func (l *limiter) admit(now time.Duration) Ticket {
