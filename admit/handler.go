@@ -51,7 +51,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Next.ServeHTTP(w, r)
 		return
 	}
-	caller := Caller{Patience: patience(r.Header, time.Now())}
+	now := time.Now
+	if h.Gate.Now != nil {
+		now = h.Gate.Now
+	}
+	caller := Caller{Patience: patience(r.Header, now())}
 	if h.Share != nil {
 		caller.Share = h.Share(r)
 	}

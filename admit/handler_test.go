@@ -90,6 +90,18 @@ func TestPatience(t *testing.T) {
 	assert.Equal(t, 100*time.Millisecond, patience(both, now))
 }
 
+// TestPatienceClock: an announced end is compared with the Gate's clock.
+func TestPatienceClock(t *testing.T) {
+	h := full(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	h.Gate.Now = func() time.Time { return time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC) }
+	h.Gate.limiter.limit, h.Gate.limiter.least, h.Gate.limiter.median = 2, time.Minute, time.Minute
+	r := httptest.NewRequest("GET", "/", nil)
+	r.Header.Set("Amz-Sdk-Request", "ttl=20200101T000001Z")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	assert.Equal(t, http.StatusTooManyRequests, w.Code)
+}
+
 // TestSwitch: a request leaves the Gate when it switches protocols, and not before.
 func TestSwitch(t *testing.T) {
 	for _, test := range []struct {
