@@ -18,6 +18,8 @@ import (
 // running when Do returns. A panic in the first call of op passes through. A panic in a copy
 // becomes a [*PanicError], or an [Event] if the call has ended.
 func Do[T any](ctx context.Context, h *Hedge, key string, op func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithCancel(ctx) // a call without a copy gets the context as it is
+	defer cancel()
 	v, done, err := Open(ctx, h, key, func(ctx context.Context, _ int) (T, error) { return op(ctx) }, nil)
 	done()
 	return v, err

@@ -22,6 +22,16 @@ func TestWithoutHedge(t *testing.T) {
 	assert.ErrorIs(t, err, errFirst)
 }
 
+// The context of a call ends with Do, whether copies are possible or not: what still needs it must
+// fail at once, and not after the first 128 calls.
+func TestContextEnds(t *testing.T) {
+	for name, h := range map[string]*retryhedge.Hedge{"no Hedge": nil, "not yet": {}, "a copy": {After: time.Hour}} {
+		ctx, err := retryhedge.Do(t.Context(), h, "", func(ctx context.Context) (context.Context, error) { return ctx, ctx.Err() })
+		require.NoError(t, err)
+		assert.ErrorIs(t, ctx.Err(), context.Canceled, name)
+	}
+}
+
 // The retries around a hedged operation see one attempt.
 func TestInsideDo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
