@@ -559,6 +559,60 @@ func TestPoolOfForgottenHost(t *testing.T) {
 	}
 }
 
+// TestPoolOfForgottenHostOpens: a connection that is being opened when the host is forgotten is
+// closed, too, whether its request still wants it or not.
+func TestPoolOfForgottenHostOpens(t *testing.T) {
+	for _, left := range []bool{false, true} {
+		server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		server.EnableHTTP2 = true
+		server.Config.ErrorLog = log.New(io.Discard, "", 0)
+		var opened, closed atomic.Bool
+		server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+			opened.Store(true)
+			closed.Store(s == http.StateClosed)
+		}
+		server.StartTLS()
+		t.Cleanup(server.Close)
+		base := server.Client().Transport.(*http.Transport)
+		begun, goOn := make(chan struct{}), make(chan struct{})
+		base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+			if address != server.Listener.Addr().String() {
+				return nil, errDial
+			}
+			close(begun)
+			<-goOn
+			return new(net.Dialer).DialContext(ctx, network, address)
+		}
+		transport := &retryhttp.Transport{Base: base, Policy: quick()}
+		post := func(ctx context.Context, host string) error {
+			req := request(t, "POST", "").WithContext(ctx)
+			req.URL = parse(t, "https://"+host)
+			resp, err := transport.RoundTrip(req)
+			if err != nil {
+				return err
+			}
+			return resp.Body.Close()
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		first := make(chan error, 1)
+		go func() { first <- post(ctx, server.Listener.Addr().String()) }()
+		<-begun
+		if left {
+			cancel()
+			assert.ErrorIs(t, <-first, context.Canceled)
+		}
+		for i := range 1025 { // the first host is forgotten before the last of them begins
+			require.ErrorIs(t, post(t.Context(), fmt.Sprint("host", i)), errDial)
+		}
+		close(goOn)
+		if !left {
+			assert.NoError(t, <-first)
+		}
+		cancel()
+		eventually(t, "the connection is open", func() bool { return opened.Load() && closed.Load() })
+	}
+}
+
 // turningServer uses HTTP/2 or only HTTP/1.1 for a new connection, and ends connections: of
 // ten requests, one gets a response that is the last on its connection, and one none.
 type turningServer struct {

@@ -1,9 +1,6 @@
 package wire
 
-import (
-	"net/http"
-	"sync/atomic"
-)
+import "sync/atomic"
 
 // A Host is what is known about the connections to a host. If its protocol is outdated, nothing
 // is executed twice that must not be, but a resend by net/http may not be counted. A Host must
@@ -23,15 +20,16 @@ type Host struct {
 func (h *Host) Responses() uint32 { return h.responses.Load() }
 
 // CloseIdle closes the connections that are not in use.
-func (h *Host) CloseIdle() { h.eachConn(closeIfIdle) }
+func (h *Host) CloseIdle() {
+	h.plain.eachConn(closeIfIdle)
+	h.secure.eachConn(closeIfIdle)
+}
 
 // Forget closes each connection as soon as it is idle. A call may still use the Host.
 func (h *Host) Forget() {
 	h.noPool.Store(true)
-	go h.eachConn(retire)
-}
-
-func (h *Host) eachConn(f func(*http.ClientConn)) {
-	h.plain.eachConn(f)
-	h.secure.eachConn(f)
+	go func() {
+		h.plain.forget()
+		h.secure.forget()
+	}()
 }

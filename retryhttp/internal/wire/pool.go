@@ -23,11 +23,12 @@ import (
 // A connection that turns out to speak HTTP/1 serves the request that opened it, and is closed:
 // over HTTP/1, net/http resends only few requests, and manages its connections itself.
 type pool struct {
-	mu      sync.Mutex
-	conns   []*http.ClientConn
-	dialing int           // connections that are being opened
-	added   chan struct{} // closed when conns gets another; nil: nobody waits for that
-	dialer  *http.Transport
+	mu        sync.Mutex
+	conns     []*http.ClientConn
+	dialing   int           // connections that are being opened
+	added     chan struct{} // closed when conns gets another; nil: nobody waits for that
+	dialer    *http.Transport
+	forgotten bool // it gets no connections
 }
 
 // poolFor returns the pool for a request, or nil if only an http.Transport knows how to
@@ -117,7 +118,7 @@ func dialerOf(t *http.Transport) *http.Transport {
 // opening is a connection that was opened, or the error.
 type opening struct {
 	conn   *http.ClientConn
-	single bool // it carries one request at a time, as with HTTP/1
+	single bool // it carries one request at a time, as with HTTP/1, or nobody else finds it
 	err    error
 }
 
@@ -129,9 +130,9 @@ func (p *pool) open(ctx context.Context, scheme, address string, result chan<- o
 	p.mu.Unlock()
 	var o opening
 	o.conn, o.err = dialer.NewClientConn(ctx, scheme, address)
-	o.single = o.err == nil && o.conn.Available() == 1
 	p.mu.Lock()
 	p.dialing--
+	o.single = o.err == nil && (o.conn.Available() == 1 || p.forgotten)
 	if o.err == nil && !o.single {
 		i := slices.IndexFunc(p.conns, isUsable)
 		if i < 0 {
@@ -201,4 +202,12 @@ func (p *pool) eachConn(f func(*http.ClientConn)) {
 	for _, c := range p.conns {
 		f(c)
 	}
+}
+
+// forget retires the connections, and those that are being opened.
+func (p *pool) forget() {
+	p.mu.Lock()
+	p.forgotten = true
+	p.mu.Unlock()
+	p.eachConn(retire)
 }
