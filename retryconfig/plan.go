@@ -121,7 +121,10 @@ func NewPlan(p retry.Policy) Plan {
 		probability *= share
 		ended = append(ended, over...)
 		r := summarize(next, func(c planned) time.Duration { return c.waited })
-		r.Min, r.Max = least.waited, min(most.waited, limit-soonest)
+		r.Min, r.Max = least.waited, most.waited
+		if p.MaxElapsed > 0 {
+			r.Max = min(r.Max, limit-soonest)
+		}
 		plan.Retries, plan.Probability = append(plan.Retries, r), append(plan.Probability, probability)
 		soonest, latest = least.elapsed, dur.Add(latest, r.Max)
 		sortBy(next, total)

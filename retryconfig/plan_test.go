@@ -272,3 +272,14 @@ func TestPlanWithinASimplex(t *testing.T) {
 		assert.InDelta(t, 1-math.Pow(0.01, 1/n), float64(r.P99)/float64(limit), 0.03, "retry %d", i+1)
 	}
 }
+
+// TestPlanOfCenturies: waits whose sum is longer than any Duration keep their bounds.
+func TestPlanOfCenturies(t *testing.T) {
+	const delay = 2_000_000 * time.Hour
+	plan := retryconfig.NewPlan(retry.Policy{Backoff: retry.Constant(delay), MaxAttempts: 5})
+	require.Len(t, plan.Retries, 4)
+	for _, w := range plan.Retries {
+		assert.Equal(t, retryconfig.WaitStats{Min: delay, Mean: delay, P99: delay, Max: delay}, w)
+	}
+	assert.Equal(t, time.Duration(math.MaxInt64), plan.Total.Max)
+}
