@@ -262,7 +262,7 @@ func (w *work[T]) claim(ctx context.Context, tx T, fingerprint [sha256.Size]byte
 	case !result.Valid:
 		return true, nil
 	}
-	w.result = result.V
+	w.result = append([]byte{}, result.V...)
 	return false, nil
 }
 

@@ -136,6 +136,24 @@ func (test onceCase) run(t *testing.T) {
 	assert.Equal(t, test.calls, f.takeCalls())
 }
 
+// TestOnceEmpty: an empty result is an empty slice in repeated calls, too, although modernc's driver
+// reads an empty blob as nil.
+func TestOnceEmpty(t *testing.T) {
+	f := new(fake)
+	f.answer = func(query string, _ []driver.NamedValue) (row []driver.Value, err error) {
+		if query == "find" {
+			row = []driver.Value{rowOf("request", "")[0], []byte(nil)}
+		}
+		return row, nil
+	}
+	result, err := retrysql.Once(t.Context(), atOnce, f.open(t), nil, testKey, func(context.Context, *sql.Tx) ([]byte, error) {
+		t.Error("called")
+		return nil, nil
+	})
+	require.NoError(t, err)
+	assert.Equal(t, []byte{}, result)
+}
+
 // TestOnceUnknown: if the key's row cannot be read after a lost COMMIT, the outcome is unknown.
 func TestOnceUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
