@@ -284,7 +284,7 @@ func (c *connection) end() {
 // delay is the Backoff of the policy.
 func (r *run) delay(a retry.Attempt, u float64) time.Duration {
 	wait := r.policy.Backoff.Delay(a, u)
-	if r.useful {
+	if r.useful && wait >= 0 { // below 0, no session follows
 		wait = max(wait, dur.Saturate(u*float64(r.keeper.spread()), r.keeper.spread()))
 	}
 	return wait

@@ -484,3 +484,16 @@ func (untilDone) Wait(ctx context.Context) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
+
+// TestNoFurtherDelay: a Backoff can end the Run, also after a useful session.
+func TestNoFurtherDelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		never := retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { return -1 })
+		session, count := lives(func(int) time.Duration { return time.Hour })
+		ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
+		defer cancel()
+		k := retrykeep.Keeper{Policy: retry.Policy{Backoff: never}}
+		assert.ErrorIs(t, k.Run(ctx, session), retry.ErrMaxAttempts)
+		assert.Equal(t, 1, *count)
+	})
+}
