@@ -33,6 +33,7 @@ type session struct {
 	last    *outcome       // outcome of the latest finished attempt, or nil
 	ended   syscall.Signal // the signal that ends retry; 0: none
 	alone   bool           // the signal came after the command had ended
+	tree    *process       // the command that runs, or whose processes have not been ended; nil: none
 }
 
 func run(c *config) int {
@@ -176,8 +177,48 @@ func (s *session) doubled(o *outcome) string {
 
 // collect completes the output of an attempt.
 func (s *session) collect(o *outcome) {
-	s.output.finish()
+	s.unlessStuck(s.output.finish)
 	o.stdout, o.stderr, o.broken = s.output.tails[0], s.output.tails[1], s.output.broken
+}
+
+// unlessStuck calls write, which waits for the reader of the output. If the reader does not read,
+// a signal must end retry all the same: after the grace, or when another one comes.
+func (s *session) unlessStuck(write func()) {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		write()
+	}()
+	var late <-chan time.Time
+	for {
+		if s.ended != 0 && late == nil {
+			late = time.After(s.grace)
+		}
+		select {
+		case <-over:
+			return
+		case <-late:
+			s.die()
+		case sig := <-s.signals:
+			switch sig := sig.(syscall.Signal); {
+			case !isEnding(sig):
+				s.onIdleSignal(sig)
+			case s.ended != 0:
+				s.die()
+			default:
+				s.ended, s.alone = sig, true
+			}
+		}
+	}
+}
+
+// die ends retry although its output has not been read.
+func (s *session) die() {
+	if s.tree != nil {
+		s.tree.end(syscall.SIGTERM)
+	}
+	dieBy(s.ended)
+	os.Exit(exitSignal + int(s.ended))
 }
 
 // judge sets whether the attempt has met the conditions, if its command has ended on its own.
@@ -348,7 +389,9 @@ func (s *session) finish(err error) int {
 		if err != nil && s.outputMode == "success" {
 			s.output.stdoutTo = os.Stderr
 		}
-		if broken := s.output.flush(); broken != nil && err == nil {
+		var broken error
+		s.unlessStuck(func() { broken = s.output.flush() })
+		if broken != nil && err == nil {
 			err = fmt.Errorf("cannot write the output: %w", broken)
 			status = exitFailure
 		}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 func TestForward(t *testing.T) {
@@ -137,6 +140,38 @@ func TestUnder(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			assert.Equal(t, test.status, runPipeline(t, test.line).status)
+		})
+	}
+}
+
+// TestStuckOutput: a signal ends retry, too, if nobody reads its output.
+func TestStuckOutput(t *testing.T) {
+	for name, args := range map[string][]string{
+		"while the command runs": {"--retry-on-output", "x", "--", "sh", "-c", "yes & echo ready >&2; exec yes"},
+		"after the command":      {"--output", "last", "--", "sh", "-c", "seq 100000; echo ready >&2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			read, write, err := os.Pipe()
+			require.NoError(t, err)
+			defer read.Close()
+			defer write.Close()
+			c := newCommand(t, append([]string{"--kill-after", "100ms"}, args...)...)
+			c.Stdout = write
+			var stderr background
+			c.Stderr = &stderr
+			c.WaitDelay = patience
+			require.NoError(t, c.Start())
+			full := func() bool { // its capacity is 64 KiB
+				n, _ := unix.IoctlGetInt(int(read.Fd()), unix.TIOCINQ)
+				return n >= 60<<10
+			}
+			eventually(t, "a full pipe", full)
+			require.NoError(t, c.Process.Signal(syscall.SIGTERM))
+			timer := time.AfterFunc(patience, func() { _ = c.Process.Kill() })
+			defer timer.Stop()
+			assert.Equal(t, syscall.SIGTERM, resultOf(c, c.Wait()).signal)
+			eventually(t, "the end of all", func() bool { return len(leftovers(t)) == 0 })
 		})
 	}
 }

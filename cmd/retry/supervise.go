@@ -56,6 +56,8 @@ func (s *session) supervise(ctx context.Context, c command, started func(), judg
 		o.exit, o.temporary = startFailure(err)
 		return
 	}
+	s.tree = p
+	defer func() { s.tree = nil }()
 	v := &supervisor{session: s, p: p, outcome: o, judge: judge, sweeps: time.NewTicker(time.Hour)}
 	defer v.sweeps.Stop()
 	for !v.over() {
