@@ -55,6 +55,9 @@ var Dropped = analyzer("dropped", "report unused results of Permanent(err), poli
 		}
 	}
 	p.reportLost()
+	if p.importsUs() {
+		p.reportOutcomes()
+	}
 	for _, call := range p.operations {
 		if !strings.HasPrefix(call.name, ours) {
 			continue
