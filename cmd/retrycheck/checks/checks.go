@@ -18,8 +18,29 @@ const page = "https://github.com/gobackoff/retry/blob/main/docs/retrycheck.md"
 // Default returns the analyzers that are on by default.
 func Default() []*analysis.Analyzer {
 	return []*analysis.Analyzer{
-		Argument, Body, Budget, Classify, Compare, Dropped, Escape, Fake, Hooks, Invalid, Limit, Missing, NoFail,
-		Once, OpContext, Race, Repeat, Response, Sleep, Stream, Transaction, Unit,
+		Argument,
+		Body,
+		Budget,
+		Classify,
+		Compare,
+		Dropped,
+		Escape,
+		Fake,
+		Hooks,
+		Invalid,
+		Limit,
+		Loop,
+		Missing,
+		NoFail,
+		Once,
+		OpContext,
+		Race,
+		Repeat,
+		Response,
+		Sleep,
+		Stream,
+		Transaction,
+		Unit,
 	}
 }
 

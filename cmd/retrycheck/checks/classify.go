@@ -23,6 +23,7 @@ var Classify = analyzer("classify", "report classifiers that match no error, or 
 			}
 		}
 	}
+	p.reportRecoverable()
 	for _, call := range p.calls {
 		if call.name == ours+".FirstOf" {
 			p.reportOrder(call)

@@ -42,6 +42,7 @@ func init() {
 // Invalid reports literals that Validate refuses, which Do does not call.
 var Invalid = analyzer("invalid", "report policies and backoffs that Validate refuses", func(p *pass) {
 	for c := range p.root.Preorder((*ast.CompositeLit)(nil), (*ast.CallExpr)(nil)) {
+		p.reportWithoutMultiplier(c)
 		e := c.Node().(ast.Expr)
 		var err error
 		_, isLit := e.(*ast.CompositeLit)

@@ -17,6 +17,7 @@ const response = "net/http.Response"
 // Response reports operations that make HTTP requests and lose what the response says: its
 // status, or its body, which ends with the attempt.
 var Response = analyzer("response", "report HTTP responses that leave an attempt, or whose status is not looked at", func(p *pass) {
+	p.reportNilResponse()
 	for _, call := range p.operations {
 		if !retriers.MatchString(call.name) {
 			continue

@@ -58,6 +58,9 @@ var Dropped = analyzer("dropped", "report unused results of Permanent(err), poli
 	if p.importsUs() {
 		p.reportOutcomes()
 	}
+	for _, loop := range p.loops {
+		p.reportOneReason(loop)
+	}
 	for _, call := range p.operations {
 		if !strings.HasPrefix(call.name, ours) {
 			continue
