@@ -215,6 +215,7 @@ var perCall = names(ours+`/adapt\.NewSequence`, sethvargo+`\.(New(Exponential|Fi
 // Budget reports budgets and limiters that each call makes for itself, so that they bound
 // nothing, and backoffs of one call that all calls share. What main makes is made once.
 var Budget = analyzer("budget", "report budgets and limiters that are made for one call, and backoffs that are not", func(p *pass) {
+	p.reportBudgetsOfServer()
 	for v, variable := range p.vars {
 		if v.Parent() != p.Pkg.Scope() || len(variable.values) != 1 || !variable.values[0].Valid() {
 			continue
