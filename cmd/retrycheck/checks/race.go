@@ -19,8 +19,12 @@ var Race = analyzer("race", "report rules, hooks and policies that a call change
 		if p.isRule(c) {
 			p.reportStateOfRule(c)
 		}
+		p.reportStateOfPart(c)
 	}
 	p.reportStateOfCallbacks()
+	for _, c := range p.calls {
+		p.reportCopies(c)
+	}
 	for c := range p.root.Preorder((*ast.AssignStmt)(nil)) {
 		for i := range c.Node().(*ast.AssignStmt).Lhs {
 			p.reportChangedPolicy(c.ChildAt(edge.AssignStmt_Lhs, i))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhedge"
 )
 
 type doubling struct{ next time.Duration }
@@ -96,3 +97,12 @@ func oneCall(ctx context.Context, p retry.Policy, op func(context.Context) error
 
 // A hook of a variable of the package is in no function.
 var logged = retry.Policy{Hooks: retry.Hooks{OnRetry: func(_ context.Context, a retry.Attempt, _ time.Duration) { println(a.Number) }}}
+
+func hedges(ctx context.Context, hedge *retryhedge.Hedge, find func(context.Context) (int, error)) (found int, err error) {
+	_, err = retryhedge.Do(ctx, hedge, "find", func(ctx context.Context) (bool, error) {
+		n, err := find(ctx)
+		found = n // want `a copy of the operation runs at the same time, even after retryhedge.Do has returned, so both write to found`
+		return true, err
+	})
+	return found, err
+}
