@@ -32,6 +32,8 @@ var Missing = analyzer("missing", "report calls that need another one later, suc
 		switch {
 		case c.name == newSequence:
 			p.reportSequence(c)
+		case withdraws.MatchString(c.name):
+			p.reportNoDeposit(c)
 		case delaysItem.MatchString(c.name) && ends && !forgets:
 			p.report(c.Cursor, "nothing calls Forget, so the failures of an item count for ever, and its delays grow from day to day: call it after a success")
 		case asksLimiter.MatchString(c.name):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log"
+	"time"
 
 	"github.com/cenkalti/backoff/v4"
 	"github.com/gobackoff/retry"
@@ -65,4 +66,60 @@ func controls(queue workqueue.TypedRateLimitingInterface[string], reconcile func
 func copies(ctx context.Context, limiter *awspreset.AdaptiveLimiter, load func(context.Context) error) error {
 	err := limiter.Wait(ctx) // want `nothing calls Observe, so the limiter never learns of throttling, and never waits`
 	return errors.Join(err, load(ctx))
+}
+
+var jobs = retry.Policy{MaxAttempts: 12, Budget: new(retry.SharedBudget)}
+
+func runs(ctx context.Context, failures int, begun time.Time, job func(context.Context) error, again func(time.Duration)) error {
+	err := job(ctx)
+	if err == nil {
+		return nil
+	}
+	wait, reason := jobs.Next(retry.Attempt{Number: failures + 1, Err: err}, time.Since(begun)) // want `nothing deposits in the budget of jobs, so the retries empty it and nothing refills it`
+	if reason != nil {
+		return reason
+	}
+	again(wait)
+	return nil
+}
+
+type worker struct{ policy retry.Policy }
+
+func newWorker() *worker {
+	return &worker{policy: retry.Policy{Budget: &retry.SharedBudget{Reserve: 20}, MaxAttempts: 5}}
+}
+
+func (w *worker) redelivers(id string, failures int, err error) (time.Duration, error) {
+	return adapt.DelayFor(w.policy, id, failures, err) // want `nothing deposits in the budget of w.policy`
+}
+
+var free = retry.Policy{MaxAttempts: 12, Budget: retry.NoBudget{}}
+
+func runsFree(failures int, begun time.Time, err error) (time.Duration, error) {
+	return free.Next(retry.Attempt{Number: failures, Err: err}, time.Since(begun))
+}
+
+// both is the policy of calls of Do, too, which deposit.
+var both = retry.Policy{MaxAttempts: 12, Budget: new(retry.SharedBudget)}
+
+func runsBoth(ctx context.Context, failures int, begun time.Time, job func(context.Context) error) (time.Duration, error) {
+	err := retry.Do(ctx, both, job)
+	return both.Next(retry.Attempt{Number: failures, Err: err}, time.Since(begun))
+}
+
+var (
+	budget  = &retry.SharedBudget{}
+	queue   = retry.Policy{MaxAttempts: 12, Budget: budget}
+	request = retry.Policy{MaxAttempts: 3, Budget: budget}
+)
+
+func runsShared(failures int, begun time.Time, err error) (time.Duration, error) {
+	return queue.Next(retry.Attempt{Number: failures, Err: err}, time.Since(begun))
+}
+
+var errLoad = errors.New("load")
+
+func first() time.Duration {
+	wait, _ := jobs.Next(retry.Attempt{Number: 1, Err: errLoad}, 0) // the delay of a failure that is only assumed
+	return wait
 }

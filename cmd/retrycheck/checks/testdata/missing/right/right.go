@@ -3,6 +3,7 @@ package right
 
 import (
 	"context"
+	"time"
 
 	"github.com/cenkalti/backoff/v4"
 	"github.com/gobackoff/retry"
@@ -52,4 +53,13 @@ func (c *copier) load(ctx context.Context, load func(context.Context) error) err
 		return err
 	}
 	return load(ctx)
+}
+
+func runs(ctx context.Context, failures int, begun time.Time, job func(context.Context) error) (time.Duration, error) {
+	err := job(ctx)
+	if err == nil {
+		policy.Budget.Deposit(retry.Attempt{Number: failures}, nil)
+		return 0, nil
+	}
+	return policy.Next(retry.Attempt{Number: failures + 1, Err: err}, time.Since(begun))
 }
