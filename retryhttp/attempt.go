@@ -18,6 +18,11 @@ type exchange struct {
 	gaveUp    *retry.Error // why the call returns the response, if it would have been retried
 }
 
+// madeOne reports whether the call would have retried the request, but made its only attempt.
+func (x *exchange) madeOne() bool {
+	return x.gaveUp != nil && x.gaveUp.Attempts == 1 && x.gaveUp.Reason == retry.ErrMaxAttempts
+}
+
 type exchangeKey struct{}
 
 // Value implements context.Context.

@@ -97,13 +97,15 @@ func (c *call) attempt(ctx context.Context) error {
 	}
 	c.status.Store(int32(c.response.StatusCode))
 	below := exchangeBehind(c.response)
-	gaveUp := below != nil && below != c.latest // another Transport below
-	c.response.Request = &c.latest.Request      // a Base may have sent another request
+	if below == c.latest {
+		below = nil
+	}
+	c.response.Request = &c.latest.Request // a Base may have sent another request
 	if c.response.Body == nil {
 		c.response.Body = http.NoBody // as Base should have done
 	}
 	c.keep(ctx, limited, cancel, times)
-	if err := c.judge(gaveUp); err != nil {
+	if err := c.judge(c.isFinal(below)); err != nil {
 		return err
 	}
 	switch {
@@ -113,6 +115,21 @@ func (c *call) attempt(ctx context.Context) error {
 		return c.readAhead(ctx, limited)
 	}
 	return nil
+}
+
+// isFinal reports whether a Transport below, if any, has found that the response is a failure, and
+// has made the retries that there are. below is its exchange.
+func (c *call) isFinal(below *exchange) bool {
+	if below == nil {
+		return false
+	}
+	c.ambiguous = c.ambiguous || below.ambiguous
+	c.latest.ambiguous = c.ambiguous
+	if below.madeOne() || c.response.StatusCode < 400 && below.found == nil {
+		return false
+	}
+	c.latest.found, c.latest.gaveUp = below.found, below.gaveUp
+	return true
 }
 
 // deliver sends the request, and again if it certainly was not processed. It sets
@@ -222,24 +239,23 @@ func (c *call) Classify(error) retry.Verdict {
 }
 
 // judge returns nil if the response is a success, and otherwise an error, marked so
-// that retry.Do knows whether to retry. gaveUp means that a Transport below has already
-// retried the request.
-func (c *call) judge(gaveUp bool) error {
+// that retry.Do knows whether to retry. If it is final, it is a permanent failure.
+func (c *call) judge(final bool) error {
 	status := c.response.StatusCode
 	var found error
-	if c.transport.Check != nil && !gaveUp && status != http.StatusSwitchingProtocols {
+	if c.transport.Check != nil && !final && status != http.StatusSwitchingProtocols {
 		body := &peekedBody{ReadCloser: c.response.Body}
 		found = c.transport.Check(c.response, func(n int) ([]byte, error) {
 			c.response.Body = body
 			return body.peek(n)
 		})
 	}
-	if status < 400 && found == nil {
+	if status < 400 && found == nil && !final {
 		return nil
 	}
 	c.failed = newStatusError(withoutBody(c.response), c.clock().Now())
 	c.failed.body = c.response.Body
-	if gaveUp {
+	if final {
 		return retry.Permanent(c.failed)
 	}
 	c.latest.found = found

@@ -53,7 +53,7 @@ func CheckStatus(resp *http.Response) error {
 	if x.gaveUp == nil {
 		return retry.Permanent(e.failure(x.found))
 	}
-	if x.gaveUp.Attempts == 1 && x.gaveUp.Reason == retry.ErrMaxAttempts {
+	if x.madeOne() {
 		return e.failure(x.found) // this Transport does not retry, so a Do around it may
 	}
 	e.gaveUp = x.gaveUp

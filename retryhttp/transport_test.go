@@ -2,6 +2,7 @@ package retryhttp_test
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
@@ -183,6 +184,52 @@ func TestLayers(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 200, resp.StatusCode)
 	assert.NoError(t, retryhttp.CheckStatus(resp))
+}
+
+// TestLayersOfTransports: a Transport retries what the one below would have retried, but made its
+// only attempt, and otherwise passes on what that one has found.
+func TestLayersOfTransports(t *testing.T) {
+	failed := errors.New("failed")
+	for name, tt := range map[string]struct {
+		status         int
+		below, above   error // of Check
+		attemptsBelow  int
+		requests       int
+		gaveUp, failed bool // as CheckStatus says
+	}{
+		"one attempt, a status":        {503, nil, nil, retry.NoRetry, 3, true, false},
+		"one attempt, Check":           {200, failed, failed, retry.NoRetry, 3, true, true},
+		"one attempt, permanent":       {404, nil, nil, retry.NoRetry, 1, false, false},
+		"two attempts, a status":       {503, nil, failed, 2, 2, true, false},
+		"two attempts, Check":          {200, failed, nil, 2, 2, true, true},
+		"two attempts, permanent":      {503, retry.Permanent(failed), nil, 2, 1, false, true},
+		"only the one above has Check": {200, nil, failed, 2, 3, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			base := &script{replies: []reply{{status: tt.status}}}
+			below, above := quick(), quick()
+			below.MaxAttempts = tt.attemptsBelow
+			checks := func(found error) func(*http.Response, func(int) ([]byte, error)) error {
+				return func(*http.Response, func(int) ([]byte, error)) error { return found }
+			}
+			inner := &retryhttp.Transport{Base: base, Policy: below, Check: checks(tt.below)}
+			resp, err := (&retryhttp.Transport{Base: inner, Policy: above, Check: checks(tt.above)}).RoundTrip(request(t, "GET", ""))
+			require.NoError(t, err)
+			assert.Equal(t, tt.status, resp.StatusCode)
+			assert.Len(t, base.requests, tt.requests)
+			err = retryhttp.CheckStatus(resp)
+			require.Error(t, err)
+			v := retry.Policy{}.Classify(err)
+			assert.Equal(t, tt.gaveUp, v.GaveUp)
+			assert.Equal(t, !tt.gaveUp, v.Class == retry.ClassPermanent)
+			assert.Equal(t, tt.failed, errors.Is(err, failed))
+		})
+	}
+	base := &script{replies: []reply{{err: errReset}, {status: 412}}}
+	inner := &retryhttp.Transport{Base: base, Policy: quick()}
+	resp, err := (&retryhttp.Transport{Base: inner, Policy: quick()}).RoundTrip(request(t, "PUT", ""))
+	require.NoError(t, err)
+	assert.True(t, retryhttp.Ambiguous(resp))
 }
 
 // TestCancelEndsWait: Request.Cancel, which the Timeout of an http.Client sets, too, ends the
