@@ -13,6 +13,9 @@ import (
 // it is canceled before the caller uses it. Response does this for HTTP responses.
 var Escape = analyzer("escape", "report rows, bodies, streams and contexts that leave an operation with an AttemptTimeout", func(p *pass) {
 	for _, call := range p.operations {
+		if retriers.MatchString(call.name) {
+			p.reportLeft(call)
+		}
 		if !ownContext.MatchString(call.name) || !p.timed(call) {
 			continue
 		}

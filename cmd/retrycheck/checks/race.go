@@ -25,6 +25,7 @@ var Race = analyzer("race", "report rules, hooks and policies that a call change
 	for _, c := range p.calls {
 		p.reportCopies(c)
 	}
+	p.reportUnawaited()
 	for c := range p.root.Preorder((*ast.AssignStmt)(nil)) {
 		for i := range c.Node().(*ast.AssignStmt).Lhs {
 			p.reportChangedPolicy(c.ChildAt(edge.AssignStmt_Lhs, i))

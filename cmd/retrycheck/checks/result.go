@@ -217,6 +217,7 @@ var NoFail = analyzer("nofail", "report operations that never return an error to
 			}
 		}
 		p.reportConstant(call)
+		p.reportTimeouts(call)
 		p.reportNeverAgain(call)
 		if progress > 0 && progress == counted {
 			p.report(call.Cursor, "every failure counts as Progress, so attempts start from the first again and never end: mark only what did useful work")

@@ -102,3 +102,76 @@ func readInside(ctx context.Context, db *sql.DB) (names []string, err error) {
 	})
 	return names, err
 }
+
+func leaves(ctx context.Context, listen, open func(context.Context) error) error {
+	return retry.Do(ctx, timed, func(ctx context.Context) error {
+		if err := open(ctx); err != nil {
+			return err
+		}
+		go func() { // want `the AttemptTimeout of the policy cancels ctx when the operation returns, and the operation does not wait for this goroutine`
+			_ = listen(ctx)
+		}()
+		return nil
+	})
+}
+
+func keeps(ctx context.Context, listen, open func(context.Context) error) error {
+	return retry.Do(ctx, timed, func(attempt context.Context) error {
+		if err := open(attempt); err != nil {
+			return err
+		}
+		go func() { _ = listen(ctx) }()
+		go func() { _ = listen(context.WithoutCancel(attempt)) }()
+		return nil
+	})
+}
+
+func unreceived(ctx context.Context, p retry.Policy, read func() (string, error)) (string, error) {
+	return retry.DoValue(ctx, p, func(ctx context.Context) (string, error) {
+		texts := make(chan string)
+		errs := make(chan error, 1)
+		go func() {
+			text, err := read()
+			if err != nil {
+				errs <- err
+				return
+			}
+			texts <- text // want `nothing receives this once the operation has returned, so each such attempt leaves a goroutine: make texts with a buffer of 1`
+		}()
+		select {
+		case text := <-texts:
+			return text, nil
+		case err := <-errs:
+			return "", err
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	})
+}
+
+func received(ctx context.Context, p retry.Policy, read func() (string, error)) (string, error) {
+	return retry.DoValue(ctx, p, func(ctx context.Context) (string, error) {
+		texts := make(chan string)
+		go func() {
+			text, _ := read()
+			select {
+			case texts <- text:
+			case <-ctx.Done():
+			}
+		}()
+		select {
+		case text := <-texts:
+			return text, nil
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	})
+}
+
+func receivedAlways(ctx context.Context, p retry.Policy, read func(context.Context) error) error {
+	return retry.Do(ctx, timed, func(ctx context.Context) error {
+		errs := make(chan error)
+		go func() { errs <- read(ctx) }()
+		return <-errs
+	})
+}

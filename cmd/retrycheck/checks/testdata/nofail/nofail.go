@@ -86,3 +86,61 @@ func renaming(ctx context.Context, rename func(context.Context) error) func(cont
 	err := rename(ctx)
 	return func(context.Context) error { return err }
 }
+
+func timeouts(ctx context.Context, fetch func(context.Context) error) {
+	p := retry.Policy{AttemptTimeout: time.Second}
+	_ = retry.Do(ctx, p, func(ctx context.Context) error {
+		err := fetch(ctx)
+		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+			return retry.Permanent(err) // want `this also ends the call after an attempt that took too long, which is never retried: return the error without a marker`
+		}
+		if ctx.Err() != nil {
+			return nil // want `an attempt that took too long passes for a success here: return its error`
+		}
+		return err
+	})
+	_ = retry.Do(ctx, p, func(ctx context.Context) error {
+		failed := make(chan error, 1)
+		go func() { failed <- fetch(ctx) }()
+		select {
+		case <-ctx.Done():
+			return retry.Permanent(ctx.Err()) // want `which is never retried`
+		case err := <-failed:
+			return err
+		}
+	})
+	_ = retry.Do(ctx, retry.Policy{}, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		err := fetch(ctx)
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			return retry.Permanent(err) // want `which is never retried`
+		}
+		return err
+	})
+}
+
+func ends(ctx context.Context, fetch func(context.Context) error) {
+	p := retry.Policy{AttemptTimeout: time.Second}
+	_ = retry.Do(ctx, p, func(attempt context.Context) error {
+		err := fetch(attempt)
+		if ctx.Err() != nil {
+			return retry.Permanent(err)
+		}
+		if errors.Is(err, context.DeadlineExceeded) && attempt.Err() == nil {
+			return retry.Permanent(err)
+		}
+		if errors.Is(err, context.Canceled) {
+			return nil
+		}
+		return err
+	})
+	_ = retry.Do(ctx, retry.Policy{}, func(ctx context.Context) error {
+		err := fetch(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	})
+}

@@ -92,3 +92,58 @@ func (c *connection) signals(ctx context.Context, p retry.Policy) error {
 		return c.dial(ctx)
 	})
 }
+
+type counter struct {
+	mu sync.Mutex
+	n  int
+}
+
+func locks(ctx context.Context, p retry.Policy, c *counter, load func(context.Context) (int, error)) error {
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		c.mu.Lock() // want `a failed attempt keeps c.mu locked, so a retry waits forever: defer c.mu.Unlock\(\)`
+		n, err := load(ctx)
+		if err != nil {
+			return err
+		}
+		c.n = n
+		c.mu.Unlock()
+		return nil
+	})
+}
+
+func unlocks(ctx context.Context, p retry.Policy, c *counter, load func(context.Context) (int, error)) error {
+	_ = retry.Do(ctx, p, func(ctx context.Context) error {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		n, err := load(ctx)
+		c.n = n
+		return err
+	})
+	_ = retry.Do(ctx, p, func(ctx context.Context) error {
+		c.mu.Lock()
+		n, err := load(ctx)
+		if err != nil {
+			c.mu.Unlock()
+			return err
+		}
+		c.n = n
+		c.mu.Unlock()
+		return nil
+	})
+	_ = retry.Do(ctx, p, func(ctx context.Context) error {
+		var mine sync.Mutex
+		mine.Lock()
+		_, err := load(ctx)
+		return err
+	})
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		n, err := load(ctx)
+		if err != nil {
+			return err
+		}
+		c.mu.Lock()
+		c.n = n
+		c.mu.Unlock()
+		return nil
+	})
+}

@@ -106,3 +106,42 @@ func hedges(ctx context.Context, hedge *retryhedge.Hedge, find func(context.Cont
 	})
 	return found, err
 }
+
+func tooEarly(ctx context.Context, p retry.Policy, load func(context.Context) (int, error)) (int, error) {
+	var n int
+	var err error
+	go func() {
+		n, err = retry.DoValue(ctx, p, load) // want `n is read before this goroutine has set it, because nothing waits for the goroutine` `err is read before this goroutine has set it`
+	}()
+	return n, err
+}
+
+func tooEarlyInGroup(ctx context.Context, p retry.Policy, group *sync.WaitGroup, load func(context.Context) (int, error)) int {
+	n := 0
+	group.Go(func() {
+		_ = retry.Do(ctx, p, func(ctx context.Context) error {
+			got, err := load(ctx)
+			if err != nil {
+				return err
+			}
+			n = got // want `n is read before this goroutine has set it`
+			return nil
+		})
+	})
+	return n
+}
+
+func inTime(ctx context.Context, p retry.Policy, load func(context.Context) (int, error)) (int, error) {
+	var n, m int
+	var err error
+	var group sync.WaitGroup
+	group.Go(func() { n, err = retry.DoValue(ctx, p, load) })
+	group.Wait()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		m, err = retry.DoValue(ctx, p, load)
+	}()
+	<-done
+	return n + m, err
+}
