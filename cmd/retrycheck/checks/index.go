@@ -239,7 +239,8 @@ func (x *indexed) addLoop(call *call) {
 			call.policy = at
 		}
 		op := x.function(at)
-		if !op.Valid() || call.op.Valid() {
+		isBegin := i < len(call.Args)-1 && takesBegin.MatchString(x.callee(call.CallExpr))
+		if !op.Valid() || call.op.Valid() || isBegin {
 			continue
 		}
 		params := x.signature(op).Params()

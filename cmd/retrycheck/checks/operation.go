@@ -104,10 +104,13 @@ var (
 // Transaction reports retries of a part of a transaction, which fail because the database
 // has already aborted it, and functions that end the transaction that retrysql runs again.
 var Transaction = analyzer("transaction", "report retries of a part of a database transaction", func(p *pass) {
+	p.reportInProgress()
 	for _, call := range p.operations {
 		if inTx.MatchString(call.name) {
 			p.reportEnds(call)
 			p.reportEffects(call)
+			p.reportLostResult(call)
+			p.reportStale(call)
 		}
 		tx, _ := p.outer(call.op, func(v *types.Var) bool { return transactions.MatchString(typeName(v.Type())) })
 		if tx != nil {

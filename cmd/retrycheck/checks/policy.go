@@ -239,6 +239,9 @@ var Budget = analyzer("budget", "report budgets and limiters that are made for o
 	for c := range p.root.Preorder((*ast.CompositeLit)(nil)) {
 		p.reportWaiting(c)
 	}
+	for c := range p.root.Preorder((*ast.CallExpr)(nil)) {
+		p.reportOwnBegin(c)
+	}
 	for c := range p.root.Preorder((*ast.CompositeLit)(nil), (*ast.CallExpr)(nil)) {
 		name, what := p.callee(c.Node()), "the result of "
 		if lit, ok := c.Node().(*ast.CompositeLit); ok {
