@@ -34,6 +34,11 @@ var Argument = analyzer("argument", "report functions that ignore the items, the
 				p.reportIgnored(c, p.function(c.ChildAt(edge.CallExpr_Args, g.op)), g.consequence)
 			}
 		}
+		if at, ok := handed[c.name]; ok && at < len(c.Args) {
+			if fn := p.function(c.ChildAt(edge.CallExpr_Args, at)); fn.Valid() {
+				p.reportHanded(c, fn)
+			}
+		}
 	}
 })
 

@@ -41,6 +41,8 @@ func Default() []*analysis.Analyzer {
 		Stream,
 		Transaction,
 		Unit,
+		Argument, Body, Budget, Classify, Compare, Dropped, Escape, Fake, Hooks, Invalid, Limit, Missing, NoFail,
+		Once, OpContext, Queue, Race, Repeat, Response, Sleep, Stream, Transaction, Unit,
 	}
 }
 

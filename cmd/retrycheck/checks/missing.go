@@ -38,6 +38,8 @@ var Missing = analyzer("missing", "report calls that need another one later, suc
 			p.report(c.Cursor, "nothing calls Forget, so the failures of an item count for ever, and its delays grow from day to day: call it after a success")
 		case asksLimiter.MatchString(c.name):
 			p.reportUnobserved(c)
+		case c.name == ours+"/admit.Gate.Enter":
+			p.reportEntered(c)
 		}
 	}
 })
@@ -122,4 +124,16 @@ func (p *pass) reportUnobserved(c *call) {
 		}
 	}
 	p.report(c.Cursor, "nothing calls Observe, so the limiter never learns of throttling, and never waits: call Observe after each attempt, or make it the Limiter of a policy")
+}
+
+// reportEntered reports a Gate that admits a request and never hears of its end.
+func (p *pass) reportEntered(c *call) {
+	unused := c.ParentEdgeKind() == edge.ExprStmt_X
+	if assign, ok := c.Parent().Node().(*ast.AssignStmt); ok {
+		id, isIdent := assign.Lhs[0].(*ast.Ident)
+		unused = isIdent && (id.Name == "_" || len(p.vars[p.info.ObjectOf(id)].uses) == 0)
+	}
+	if unused {
+		p.report(c.Cursor, "the Gate counts this request as in progress for ever: call Leave with the Ticket when it ends")
+	}
 }

@@ -249,6 +249,7 @@ var Budget = analyzer("budget", "report budgets and limiters that are made for o
 		}
 		fn, ok := block(c).Node().(*ast.FuncDecl)
 		isShared := shared.MatchString(name)
+		p.reportPerRequest(c, name)
 		if !isShared && !keeps.MatchString(name) || ok && fn.Recv == nil && fn.Name.Name == "main" {
 			continue
 		}
@@ -266,6 +267,31 @@ var Budget = analyzer("budget", "report budgets and limiters that are made for o
 		}
 	}
 })
+
+// reportPerRequest reports what has to know all requests of a server, and is made in the handler of
+// one, and a Hedge that is made for one call, which it cannot compare with others.
+func (p *pass) reportPerRequest(c inspector.Cursor, name string) {
+	if name == ours+"/retryhedge.Hedge" && !p.names(c, "After") {
+		use := p.destination(c)
+		if _, hedged := handed[p.callee(use.Parent().Node())]; hedged && use.ParentEdgeKind() == edge.CallExpr_Args {
+			p.report(c, "a Hedge is made for one call, so it never learns how long calls take and makes no copies: make it once and share it")
+		}
+		return
+	}
+	if !shared.MatchString(name) && name != ours+"/admit.Gate" {
+		return
+	}
+	fn := p.functionAround(c)
+	if fn == p.root {
+		return
+	}
+	signature := p.signature(fn)
+	for v := range signature.Params().Variables() {
+		if typeName(v.Type()) == "net/http.Request" && signature.Results().Len() == 0 {
+			p.report(c, "%s is made for each request of the handler, so it bounds nothing: make it once and share it", shortName(name))
+		}
+	}
+}
 
 // reportOwnPart reports a limiter or a budget of a type of the program that is made for a call,
 // without anything from outside the function.

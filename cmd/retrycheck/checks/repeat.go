@@ -29,6 +29,9 @@ var Repeat = analyzer("repeat", "report operations that send a POST or add to a 
 		p.reportStatements(call)
 	}
 	p.reportKeys()
+	for c := range p.root.Preorder((*ast.AssignStmt)(nil)) {
+		p.reportOwnTransport(c)
+	}
 })
 
 // reportState reports what an operation adds to a variable outside, so that a retry adds it
@@ -365,5 +368,22 @@ func (p *pass) reportAnswers(loop *call) {
 			p.report(id, "a retry answers on %s again, behind what the failed attempt has written: answer after %s", v.Name(), shortName(loop.name))
 			return
 		}
+	}
+}
+
+// reportOwnTransport reports a Transport that becomes http.DefaultTransport and sends through
+// that.
+func (p *pass) reportOwnTransport(c inspector.Cursor) {
+	assign := c.Node().(*ast.AssignStmt)
+	if len(assign.Lhs) != 1 || len(assign.Rhs) != 1 || assign.Tok != token.ASSIGN {
+		return
+	}
+	if objectName(p.info.Uses[lastName(assign.Lhs[0])]) != "net/http.DefaultTransport" {
+		return
+	}
+	value := p.value(c.ChildAt(edge.AssignStmt_Rhs, 0))
+	lit, ok := value.Node().(*ast.CompositeLit)
+	if ok && typeName(p.info.TypeOf(lit)) == transport && !p.names(value, "Base") {
+		p.report(c, "this Transport sends through http.DefaultTransport, which it becomes here, so it calls itself for ever: set Base to the former http.DefaultTransport")
 	}
 }

@@ -286,6 +286,7 @@ func (p *pass) reportOpen(loop *call, resp types.Object, uses []inspector.Cursor
 		}
 	}
 	if !closed.Valid() {
+		p.reportUnclosed(loop, resp, uses)
 		return
 	}
 	for ret := range loop.op.Preorder((*ast.ReturnStmt)(nil)) {
@@ -297,13 +298,61 @@ func (p *pass) reportOpen(loop *call, resp types.Object, uses []inspector.Cursor
 		for _, use := range uses {
 			in := use.Node().Pos()
 			name, _ := field(use)
-			asks = asks || test.Cond.Pos() <= in && in < test.Cond.End() && name == "StatusCode"
+			asks = asks || test.Cond.Pos() <= in && in < test.Cond.End() && name == "StatusCode" || p.checksIn(test, use, ret)
 			handles = handles || test.Body.Pos() <= in && in < test.Body.End() && (name == "" || name == "Body")
 		}
 		if asks && !handles {
 			p.report(ret, "the body of %s is not closed here, so each attempt leaves a connection open: put defer %[1]s.Body.Close() before", resp.Name())
 		}
 	}
+}
+
+// checksIn reports whether a use of a response is the argument of the CheckStatus whose error an if
+// statement returns.
+func (p *pass) checksIn(test *ast.IfStmt, use, ret inspector.Cursor) bool {
+	if p.callee(use.Parent().Node()) != ours+"/retryhttp.CheckStatus" || test.Body.Pos() > ret.Node().Pos() {
+		return false
+	}
+	if test.Init != nil && test.Init.Pos() <= use.Node().Pos() && use.Node().Pos() < test.Init.End() {
+		return true
+	}
+	set, ok := use.Parent().Parent().Node().(*ast.AssignStmt)
+	cond, compares := test.Cond.(*ast.BinaryExpr)
+	if !ok || !compares || set.End() > test.Pos() {
+		return false
+	}
+	err, named := cond.X.(*ast.Ident)
+	if !named {
+		return false
+	}
+	value := p.latestValue(p.at(p.root, err))
+	return value.Valid() && value == use.Parent()
+}
+
+// readsBody has functions that read a body and do not close it.
+var readsBody = names(`io\.(ReadAll|Copy(N|Buffer)?|ReadFull|LimitReader|TeeReader)`, `encoding/(json|xml)\.NewDecoder`, `bufio\.New(Reader|Scanner)(Size)?`)
+
+// reportUnclosed reports a response of an operation whose body only functions get that do not
+// close it.
+func (p *pass) reportUnclosed(loop *call, resp types.Object, uses []inspector.Cursor) {
+	reads := false
+	for _, use := range uses {
+		name, parent := field(use)
+		switch {
+		case name == "Body" && readsBody.MatchString(p.callee(parent.Node())):
+			reads = true
+		case name == "Body", name == "" && !compares(use.Parent()) && p.callee(use.Parent().Node()) != ours+"/retryhttp.CheckStatus":
+			return
+		}
+	}
+	if reads {
+		p.report(p.definition(resp), "the body of %s is never closed, so each attempt leaves a connection open: put defer %[1]s.Body.Close() after the error is checked", resp.Name())
+	}
+}
+
+// definition returns the place where a variable is set first.
+func (p *pass) definition(v types.Object) inspector.Cursor {
+	return p.vars[v].sets[0]
 }
 
 // reportFinal reports the response of a client of retryhttp whose status nothing looks at,

@@ -14,7 +14,7 @@ import (
 // pure has functions that return a marked error or a changed copy and do nothing else.
 var pure = names(
 	ours+`\.(Permanent|Transient|Throttled|Unrepeatable|Progress|After|Policy\.With|FirstOf|OnlyIf)`,
-	ours+`/(retryotel\.Instrument|awspreset\.Preset\.Policy)`,
+	ours+`/(retryotel\.Instrument|awspreset\.Preset\.Policy|admit\.Gate\.Handler|retryhttp\.(CheckStatus|Unsent|WithPolicy|WithoutRetry)|retrysql\.AskingDB|retryaws\.WithPolicy|retrygrpc\.(DialOptions|WithPolicy))`,
 	cenkalti+`\.(Permanent|RetryAfter|WithContext|WithMaxRetries)`,
 	avast+`\.Unrecoverable`,
 	sethvargo+`\.(RetryableError|With[A-Z]\w*)`)

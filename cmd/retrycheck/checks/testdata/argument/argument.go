@@ -137,7 +137,7 @@ func keeps(ctx context.Context, keeper *retrykeep.Keeper, receive func(context.C
 		return err
 	}
 	return keeper.Run(ctx, func(ctx context.Context, up func()) error {
-		defer up()
+		defer up() // want `up is called when the session has ended`
 		return receive(ctx)
 	})
 }

@@ -12,6 +12,7 @@ import (
 	avast "github.com/avast/retry-go/v5"
 	"github.com/cenkalti/backoff/v4"
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/admit"
 	"github.com/gobackoff/retry/retryhttp"
 	sethvargo "github.com/sethvargo/go-retry"
 )
@@ -350,4 +351,11 @@ func lateContext(ctx context.Context, client *http.Client, p retry.Policy) (*htt
 	ctx = retryhttp.WithPolicy(ctx, p) // want `nothing uses ctx after this, so retryhttp.WithPolicy has no effect`
 	slog.InfoContext(ctx, "sending")
 	return client.Do(req)
+}
+
+func results(gate *admit.Gate, mux *http.ServeMux, resp *http.Response) error {
+	gate.Handler(mux)           // want `admit.Gate.Handler has no effect unless its result is used`
+	retryhttp.CheckStatus(resp) // want `retryhttp.CheckStatus has no effect unless its result is used`
+	_ = retryhttp.CheckStatus(resp)
+	return http.ListenAndServe(":80", gate.Handler(mux))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/cenkalti/backoff/v4"
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/adapt"
+	"github.com/gobackoff/retry/admit"
 	"github.com/gobackoff/retry/awspreset"
 	goretry "github.com/sethvargo/go-retry"
 	"k8s.io/client-go/util/workqueue"
@@ -122,4 +123,18 @@ var errLoad = errors.New("load")
 func first() time.Duration {
 	wait, _ := jobs.Next(retry.Attempt{Number: 1, Err: errLoad}, 0) // the delay of a failure that is only assumed
 	return wait
+}
+
+var gate admit.Gate
+
+func enters(work func() error) error {
+	if _, err := gate.Enter(admit.Caller{}); err != nil { // want `the Gate counts this request as in progress for ever: call Leave with the Ticket when it ends`
+		return err
+	}
+	ticket, err := gate.Enter(admit.Caller{})
+	if err != nil {
+		return err
+	}
+	defer gate.Leave(ticket)
+	return work()
 }

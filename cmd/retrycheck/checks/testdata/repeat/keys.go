@@ -171,3 +171,9 @@ func ids(order string) []retrysql.Key {
 		{In: retrysql.PostgresKeys, ID: "reports/" + time.Now().Format(time.DateOnly)},
 	}
 }
+
+func init() {
+	former := http.DefaultTransport
+	http.DefaultTransport = &retryhttp.Transport{Base: former}
+	http.DefaultTransport = &retryhttp.Transport{} // want `this Transport sends through http.DefaultTransport, which it becomes here, so it calls itself for ever`
+}

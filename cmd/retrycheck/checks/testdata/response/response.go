@@ -312,3 +312,52 @@ func watched(ctx context.Context, begin func()) (int, error) {
 }
 
 func watches(ctx context.Context) { _, _ = watched(ctx, func() { println("begin") }) }
+
+func unclosed(ctx context.Context, p retry.Policy, req *http.Request) (text []byte, err error) {
+	err = retry.Do(ctx, p, func(ctx context.Context) error {
+		resp, err := http.DefaultClient.Do(req.WithContext(ctx)) // want `the body of resp is never closed, so each attempt leaves a connection open: put defer resp.Body.Close\(\) after the error is checked`
+		if err != nil {
+			return err
+		}
+		if err := retryhttp.CheckStatus(resp); err != nil {
+			return err
+		}
+		text, err = io.ReadAll(resp.Body)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = retry.Do(ctx, p, func(ctx context.Context) error {
+		resp, err := http.DefaultClient.Do(req.WithContext(ctx))
+		if err != nil {
+			return err
+		}
+		if err := retryhttp.CheckStatus(resp); err != nil {
+			return err // want `the body of resp is not closed here`
+		}
+		defer resp.Body.Close()
+		text, err = io.ReadAll(resp.Body)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = retry.Do(ctx, p, func(ctx context.Context) error {
+		resp, err := http.DefaultClient.Do(req.WithContext(ctx))
+		if err != nil {
+			return err
+		}
+		text, err = readsAndCloses(resp.Body)
+		if err != nil {
+			return err
+		}
+		return retryhttp.CheckStatus(resp)
+	})
+	return text, err
+}
+
+func readsAndCloses(body io.ReadCloser) ([]byte, error) {
+	defer body.Close()
+	return io.ReadAll(body)
+}
