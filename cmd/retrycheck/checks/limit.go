@@ -30,6 +30,7 @@ var Limit = analyzer("limit", "report time limits of whole calls that the first 
 		}
 	}
 	for c := range p.root.Preorder((*ast.CompositeLit)(nil)) {
+		p.reportLiteral(c)
 		if typeName(p.info.TypeOf(c.Node().(ast.Expr))) == "net/http.Client" {
 			p.reportClientTimeout(c)
 		}
@@ -40,13 +41,21 @@ var Limit = analyzer("limit", "report time limits of whole calls that the first 
 })
 
 // reportDeadline reports a context.WithTimeout around Do that is not longer than the policy's
-// AttemptTimeout.
+// AttemptTimeout, or than the first wait.
 func (p *pass) reportDeadline(loop *call) {
-	attempt, ok := p.attemptTimeout(loop.policy)
-	if !ok || len(loop.Args) == 0 {
+	if !loop.policy.Valid() || len(loop.Args) == 0 {
 		return
 	}
-	if whole, known := p.deadline(loop.Args[0], loop.Cursor); known && whole <= attempt {
+	attempt, limited := p.attemptTimeout(loop.policy)
+	first := time.Duration(0)
+	if policy := p.value(loop.policy); p.isPolicy(policy) && !p.isChanged(policy) {
+		first = p.firstWait(policy)
+	}
+	whole, known := p.deadline(loop.Args[0], loop.Cursor)
+	if known && first > 0 && first >= whole {
+		p.report(loop.Cursor, "%s ends after %v, and the first wait is at least %v: no retry follows", types.ExprString(loop.Args[0]), whole, first)
+	}
+	if known && limited && whole <= attempt {
 		p.report(loop.Cursor, "%s ends after %v, and an attempt may take %v, so one that times out is never retried: shorten AttemptTimeout", types.ExprString(loop.Args[0]), whole, attempt)
 	}
 }
@@ -100,6 +109,12 @@ func (p *pass) makesTransport(made inspector.Cursor) bool {
 
 // attemptLimits has the fields that limit an attempt.
 var attemptLimits = names(ours+`\.AttemptTimeout`, ours+`/retryhttp\.FirstByteTimeout`)
+
+// isPolicy reports whether c is the literal of a policy.
+func (p *pass) isPolicy(c inspector.Cursor) bool {
+	lit, ok := c.Node().(*ast.CompositeLit)
+	return ok && typeName(p.info.TypeOf(lit)) == ours+".Policy"
+}
 
 // attemptTimeout returns the AttemptTimeout of a policy whose literal is in sight, or of a
 // literal that has one inside.

@@ -99,3 +99,45 @@ func patiently(ctx context.Context, url string) (*http.Response, error) {
 	}
 	return client.Do(req)
 }
+
+var delays = retry.Schedule{time.Second, time.Minute, time.Hour}
+
+var (
+	single  = retry.Policy{MaxAttempts: 1, Backoff: retry.Constant(time.Second)} // want `MaxAttempts counts the first attempt, so 1 means no retry, and the Backoff is never used`
+	asNamed = retry.Policy{MaxAttempts: retry.NoRetry, Backoff: retry.Constant(time.Second)}
+	cut     = retry.Policy{MaxAttempts: 3, Backoff: delays} // want `only 2 of the 3 delays of the Schedule are used`
+	uncut   = retry.Policy{MaxAttempts: 4, Backoff: delays}
+	repeats = retry.Policy{MaxAttempts: 9, Backoff: delays}
+
+	tooLong = retry.Policy{MaxElapsed: time.Minute, Backoff: retry.Constant(5 * time.Minute)}    // want `the first wait is at least 5m0s, and the call gives up if a wait would end after 1m0s: no retry follows`
+	equal   = retry.Policy{MaxElapsed: time.Minute, Backoff: retry.EqualJitter{Base: time.Hour}} // want `the first wait is at least 30m0s`
+	random  = retry.Policy{MaxElapsed: time.Minute, Backoff: retry.FullJitter{Base: time.Hour, Cap: time.Hour}}
+	short   = retry.Policy{MaxElapsed: time.Minute, Backoff: retry.Schedule{time.Second, time.Hour}}
+	slow    = retry.Policy{MaxElapsed: 5 * time.Second, AttemptTimeout: 10 * time.Second} // want `an attempt may take 10s, and no retry begins after 5s, so one that times out is never retried`
+	fast    = retry.Policy{MaxElapsed: 10 * time.Second, AttemptTimeout: time.Second}
+
+	part  = &retry.SharedBudget{Reserve: 0.1} // want `Reserve is a number of tokens, and each retry takes one`
+	whole = &retry.SharedBudget{Reserve: 1}
+)
+
+func later(ctx context.Context, retries int, op func(context.Context) error) error {
+	p := retry.Policy{MaxAttempts: 1, Backoff: retry.Constant(time.Second)}
+	if retries > 0 {
+		p.MaxAttempts = retries + 1
+	}
+	return retry.Do(ctx, p, op)
+}
+
+func beforeWait(ctx context.Context, op func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	p := retry.Policy{Backoff: retry.Constant(5 * time.Second)}
+	return retry.Do(ctx, p, op) // want `ctx ends after 3s, and the first wait is at least 5s: no retry follows`
+}
+
+func afterWait(ctx context.Context, op func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	p := retry.Policy{Backoff: retry.Constant(5 * time.Second)}
+	return retry.Do(ctx, p, op)
+}
