@@ -124,6 +124,9 @@ func (d *delivery) fail() {
 	if !d.fnFailed() {
 		if err == nil {
 			err = d.failure.Reason
+		} else if d.Policy.Classify(err).Unrepeatable { // also if ctx has ended
+			d.giveUp(&retry.Error{Err: err, Reason: retry.ErrUnrepeatable, Attempts: d.number})
+			return
 		}
 		d.redeliver(err, d.delay(d.number))
 		return

@@ -84,8 +84,8 @@ type Consumer interface {
 // returned unchanged.
 //
 // The context of fn is derived from ctx. When ctx ends, the current message is redelivered
-// unless fn succeeds or fails permanently. Later messages are not handled; the server
-// delivers them to other workers. Stop consuming when ctx ends, or before.
+// unless fn succeeds, fails permanently or may have taken effect. Later messages are not
+// handled; the server delivers them to other workers. Stop consuming when ctx ends, or before.
 func (w Worker) Handle(ctx context.Context, consumer Consumer, fn func(context.Context, jetstream.Msg) error) (jetstream.MessageHandler, error) {
 	info, err := consumer.Info(ctx)
 	if err != nil {

@@ -190,7 +190,7 @@ func TestPanic(t *testing.T) {
 }
 
 // TestContextEnds: when the context ends, the current message is redelivered unless it
-// succeeds or fails permanently, and later messages are not handled.
+// succeeds, fails permanently or may have taken effect, and later messages are not handled.
 func TestContextEnds(t *testing.T) {
 	for name, tt := range map[string]struct {
 		err  error
@@ -199,6 +199,7 @@ func TestContextEnds(t *testing.T) {
 		"interrupted":       {context.Canceled, "nak 8s"},
 		"failed otherwise":  {errOp, "nak 8s"},
 		"permanent, marked": {retry.Permanent(errOp), "term gave up after 4 attempts (permanent failure): boom"},
+		"unrepeatable":      {retry.Unrepeatable(context.Canceled), "term gave up after 4 attempts (not safe to repeat): context canceled"},
 		"succeeded":         {nil, "ack"},
 	} {
 		t.Run(name, func(t *testing.T) {
