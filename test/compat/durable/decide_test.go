@@ -105,6 +105,19 @@ func TestRiverDecides(t *testing.T) {
 	}
 }
 
+// TestRiverStopUnrepeatable: a job that may have taken effect is canceled, also if its client
+// stops. River would make it available again if the error were context.Canceled.
+func TestRiverStopUnrepeatable(t *testing.T) {
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	hook, _ := riverWorker(t, doubling)
+	err := hook.WorkEnd(stopped, &rivertype.JobRow{ID: 4711, Attempt: 1, MaxAttempts: 4}, retry.Unrepeatable(context.Canceled))
+	_, isCanceled := errors.AsType[*river.JobCancelError](err)
+	assert.True(t, isCanceled)
+	assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+	assert.NotErrorIs(t, err, context.Canceled)
+}
+
 // TestRiverSame: the wait depends only on the job's ID and the number of the failure, in
 // every worker and after a restart, even if the failure was not reported.
 func TestRiverSame(t *testing.T) {

@@ -46,7 +46,13 @@ type riverAttempt struct {
 func (r *riverRetries) WorkEnd(ctx context.Context, job *rivertype.JobRow, err error) error {
 	_, snoozed := errors.AsType[*river.JobSnoozeError](err)
 	_, canceled := errors.AsType[*river.JobCancelError](err)
-	if err == nil || snoozed || canceled || ctx.Err() == context.Canceled { // the client stops, or the job was canceled
+	if err == nil || snoozed || canceled {
+		return err
+	}
+	if ctx.Err() == context.Canceled { // the client stops, or the job was canceled
+		if r.policy.Classify(err).Unrepeatable { // %v, because River repeats a job that context.Canceled has ended
+			return river.JobCancel(fmt.Errorf("%w: %v", retry.ErrUnrepeatable, err))
+		}
 		return err
 	}
 	policy := r.policy
