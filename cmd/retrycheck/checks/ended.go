@@ -44,6 +44,11 @@ func (p *pass) reportEnded() {
 	for c := range p.root.Preorder((*ast.AssignStmt)(nil)) {
 		p.reportNested(c, calls)
 	}
+	if len(calls) > 0 {
+		for c := range p.root.Preorder((*ast.ReturnStmt)(nil)) {
+			p.reportReturned(c)
+		}
+	}
 }
 
 // isOf reports whether an expression is a context that another one comes from.
@@ -346,17 +351,41 @@ func (p *pass) asksContext(c inspector.Cursor) bool {
 // isUndone reports whether a call undoes something after a failure of a call with the same
 // context.
 func (p *pass) isUndone(c contextCall, from lineage) bool {
-	test := around(c.Cursor, (*ast.IfStmt)(nil), (*ast.FuncLit)(nil))
-	n, ok := test.Node().(*ast.IfStmt)
-	if !ok || !p.isFailure(n.Cond) || !test.ChildAt(edge.IfStmt_Body, -1).Contains(c.Cursor) || !p.does(c, undoing) || p.asksContext(test) {
+	if !p.does(c, undoing) {
 		return false
 	}
-	failed := p.latestValue(test.ChildAt(edge.IfStmt_Cond, -1).ChildAt(edge.BinaryExpr_X, -1))
-	if !failed.Valid() {
-		return false
+	for test := range c.Enclosing((*ast.IfStmt)(nil), (*ast.FuncLit)(nil)) {
+		n, ok := test.Node().(*ast.IfStmt)
+		if !ok || p.asksContext(test) {
+			return false
+		}
+		if !p.isFailure(n.Cond) || !test.ChildAt(edge.IfStmt_Body, -1).Contains(c.Cursor) {
+			continue
+		}
+		failed := p.latestValue(test.ChildAt(edge.IfStmt_Cond, -1).ChildAt(edge.BinaryExpr_X, -1))
+		if !failed.Valid() {
+			continue
+		}
+		call, isCall := failed.Node().(*ast.CallExpr)
+		if isCall && slices.ContainsFunc(call.Args, func(arg ast.Expr) bool { return p.isOf(from, arg) }) {
+			return true
+		}
 	}
-	call, ok := failed.Node().(*ast.CallExpr)
-	return ok && slices.ContainsFunc(call.Args, func(arg ast.Expr) bool { return p.isOf(from, arg) })
+	return false
+}
+
+// reportReturned reports a context that a function returns, and cancels when it does.
+func (p *pass) reportReturned(ret inspector.Cursor) {
+	fn := around(ret, (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil))
+	for i, result := range ret.Node().(*ast.ReturnStmt).Results {
+		if _, isIdent := result.(*ast.Ident); !isIdent || !isContext(p.info.TypeOf(result)) {
+			continue
+		}
+		from := p.lineage(ret.ChildAt(edge.ReturnStmt_Results, i))
+		if from.known && p.defersCancel(fn, ret, from) {
+			p.report(ret, "%s has ended when the function returns it: return its cancel, too", types.ExprString(result))
+		}
+	}
 }
 
 // reportOutlives reports a goroutine whose context ends when the function around it returns,
@@ -374,7 +403,7 @@ func (p *pass) reportOutlives(c contextCall, s start, from lineage, name string)
 		return
 	}
 	is, _ := p.isHandler(fn)
-	if p.defersCancel(fn, s, from) && (is || p.returnsAtOnce(fn, s)) {
+	if p.defersCancel(fn, s.Cursor, from) && (is || p.returnsAtOnce(fn, s)) {
 		p.report(c.Cursor, "%s ends when this function returns, "+advice, name)
 		return
 	}
@@ -385,8 +414,8 @@ func (p *pass) reportOutlives(c contextCall, s start, from lineage, name string)
 }
 
 // defersCancel reports whether a function defers the cancellation of a context.
-func (p *pass) defersCancel(fn inspector.Cursor, s start, from lineage) bool {
-	cancelers := p.cancelsOf(from, s.Cursor)
+func (p *pass) defersCancel(fn, at inspector.Cursor, from lineage) bool {
+	cancelers := p.cancelsOf(from, at)
 	for d := range fn.Preorder((*ast.DeferStmt)(nil)) {
 		for call := range d.Preorder((*ast.CallExpr)(nil)) {
 			id, ok := call.Node().(*ast.CallExpr).Fun.(*ast.Ident)

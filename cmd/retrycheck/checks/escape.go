@@ -12,6 +12,13 @@ import (
 // Escape reports what an operation gets with the context of an attempt and hands out, so that
 // it is canceled before the caller uses it. Response does this for HTTP responses.
 var Escape = analyzer("escape", "report rows, bodies, streams and contexts that leave an operation with an AttemptTimeout", func(p *pass) {
+	for _, s := range p.starts(p.root) {
+		fn := around(s.at, (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil))
+		retries := slices.ContainsFunc(p.loops, func(loop *call) bool { return s.lit.Contains(loop.Cursor) })
+		if retries && fn.Node() != nil {
+			p.reportUnreceived(fn, s, "the function has returned, so the goroutine never ends")
+		}
+	}
 	for _, call := range p.operations {
 		if retriers.MatchString(call.name) {
 			p.reportLeft(call)

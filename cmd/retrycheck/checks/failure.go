@@ -406,16 +406,16 @@ func (p *pass) knowsOfAttempts(use inspector.Cursor) bool {
 		name := objectName(p.info.Uses[id.Node().(*ast.Ident)])
 		sel, isSelector := id.Parent().Node().(*ast.SelectorExpr)
 		isPart := isSelector && sel.Sel == id.Node() && typeName(p.info.TypeOf(sel.X)) == ours+".Error" && sel.Sel.Name != "Error"
-		if isPart && p.isTested(id.Parent()) || reasons.MatchString(name) || name == ours+".ErrPermanent" || endings.MatchString(name) {
+		if isPart && p.isTested(id.Parent(), use) || reasons.MatchString(name) || name == ours+".ErrPermanent" || endings.MatchString(name) {
 			return true
 		}
 	}
 	return false
 }
 
-// isTested reports whether something depends on the value of c: a comparison, a switch, or
+// isTested reports whether a use depends on the value of c: by a comparison, a switch, or
 // errors.Is.
-func (p *pass) isTested(c inspector.Cursor) bool {
+func (p *pass) isTested(c, use inspector.Cursor) bool {
 	if c.ParentEdgeKind() == edge.CallExpr_Fun { // ReasonLabel()
 		c = c.Parent()
 	}
@@ -425,7 +425,7 @@ func (p *pass) isTested(c inspector.Cursor) bool {
 	case *ast.SwitchStmt:
 		return true
 	case *ast.TypeAssertExpr:
-		return n.Type == nil || isPair(c.Parent())
+		return isPair(c.Parent()) || n.Type == nil && around(c, (*ast.TypeSwitchStmt)(nil)).Contains(use)
 	case *ast.CallExpr:
 		return c.ParentEdgeKind() == edge.CallExpr_Args && strings.HasPrefix(p.callee(n), "errors.")
 	}
@@ -503,24 +503,37 @@ func (p *pass) reportOnlyGivenUp() {
 		if len(o.loops) == 0 || o.unknown || slices.ContainsFunc(o.loops, func(loop *call) bool { return p.names(loop.policy, "Classifier") }) {
 			continue
 		}
-		if !slices.ContainsFunc(uses.uses, func(use inspector.Cursor) bool { return !p.asksForGivenUp(use) }) {
-			p.report(uses.uses[0].Parent(), "a permanent error of the operation is not matched here, so it passes for a success: ask for %s != nil, too", v.Name())
+		first := slices.IndexFunc(uses.uses, p.asksForType)
+		if first >= 0 && !slices.ContainsFunc(uses.uses, func(use inspector.Cursor) bool { return !p.asksForGivenUp(use) && !p.isInBranch(use, uses.uses) }) {
+			p.report(uses.uses[first].Parent(), "a permanent error of the operation is not matched here, so it passes for a success: ask for %s != nil, too", v.Name())
 		}
 	}
 }
 
-// asksForGivenUp reports whether a use of an error only asks whether Do gave up.
+// isInBranch reports whether a use of an error is in a branch for which one of the uses asks whether
+// Do gave up.
+func (p *pass) isInBranch(use inspector.Cursor, uses []inspector.Cursor) bool {
+	return slices.ContainsFunc(uses, func(asking inspector.Cursor) bool {
+		test := around(asking, (*ast.IfStmt)(nil), (*ast.FuncLit)(nil))
+		n, ok := test.Node().(*ast.IfStmt)
+		return ok && p.asksForGivenUp(asking) && asking.Node().Pos() < n.Body.Pos() && test.ChildAt(edge.IfStmt_Body, -1).Contains(use)
+	})
+}
+
+// asksForGivenUp reports whether a use of an error only asks whether Do gave up, by its type or
+// for a reason.
 func (p *pass) asksForGivenUp(use inspector.Cursor) bool {
+	n, ok := use.Parent().Node().(*ast.CallExpr)
+	isReason := ok && p.callee(n) == "errors.Is" && reasons.MatchString(objectName(p.info.Uses[lastName(n.Args[1])]))
+	return isReason || p.asksForType(use)
+}
+
+// asksForType reports whether a use of an error asks whether it is a *retry.Error.
+func (p *pass) asksForType(use inspector.Cursor) bool {
 	n, ok := use.Parent().Node().(*ast.CallExpr)
 	if !ok || use.ParentEdgeKind() != edge.CallExpr_Args {
 		return false
 	}
-	switch p.callee(n) {
-	case "errors.Is":
-		isReason := reasons.MatchString(objectName(p.info.Uses[lastName(n.Args[1])]))
-		return isReason && use.Parent().ParentEdgeKind() == edge.IfStmt_Cond && ends(use.Parent().Parent())
-	case "errors.As", "errors.AsType":
-		return typeName(p.asked(n)) == ours+".Error"
-	}
-	return false
+	name := p.callee(n)
+	return (name == "errors.As" || name == "errors.AsType") && typeName(p.asked(n)) == ours+".Error"
 }

@@ -62,7 +62,7 @@ func (p *pass) isOfAttempts(v *types.Var, op inspector.Cursor) bool {
 // is nil if there was no attempt.
 func (p *pass) reportRaw(loop *call) {
 	result, isSet := p.resultAt(loop.Cursor, 0)
-	if !loop.op.Valid() || !isSet || result != nil && result.Name() != "_" {
+	if !loop.op.Valid() || !isSet || result != nil && result.Name() != "_" && !p.isOnlyLogged(result) {
 		return
 	}
 	for c := range loop.op.Preorder((*ast.AssignStmt)(nil)) {
@@ -78,6 +78,15 @@ func (p *pass) reportRaw(loop *call) {
 			}
 		}
 	}
+}
+
+// isOnlyLogged reports whether an error is only given to functions for their effect.
+func (p *pass) isOnlyLogged(err *types.Var) bool {
+	return len(p.vars[err].sets) == 1 && !slices.ContainsFunc(p.vars[err].uses, func(use inspector.Cursor) bool {
+		statement := around(use, (*ast.ExprStmt)(nil), (*ast.FuncLit)(nil), (*ast.ReturnStmt)(nil), (*ast.AssignStmt)(nil), (*ast.IfStmt)(nil), (*ast.SwitchStmt)(nil), (*ast.SendStmt)(nil))
+		_, ok := statement.Node().(*ast.ExprStmt)
+		return !ok
+	})
 }
 
 // reportOtherError reports return last in if err := Do(...); err != nil, if last is nil there, or
@@ -252,11 +261,7 @@ func (p *pass) reportEarlyUse(loop *call) {
 	}
 	looked := token.Pos(0)
 	if err != nil && err.Name() != "_" {
-		next := p.nextOf(err, loop.Parent().Node().End())
-		if !next.Valid() {
-			return
-		}
-		looked = next.Node().Pos()
+		looked = p.lookedAt(err, loop.Parent().Node().End())
 	}
 	for _, v := range values {
 		if !mayBeNil(v.Type()) || p.isCompared(v) {
@@ -271,6 +276,18 @@ func (p *pass) reportEarlyUse(loop *call) {
 			}
 		}
 	}
+}
+
+// lookedAt returns the position behind another one at which something asks whether an error is nil,
+// or passes it on, or 0. errors.Is and errors.As only ask for some errors.
+func (p *pass) lookedAt(err *types.Var, after token.Pos) (first token.Pos) {
+	for _, c := range slices.Concat(p.vars[err].uses, p.vars[err].sets) {
+		at := c.Node().Pos()
+		if at > after && (first == 0 || at < first) && !strings.HasPrefix(p.callee(c.Parent().Node()), "errors.") {
+			first = at
+		}
+	}
+	return first
 }
 
 // setByAttempts returns the variables that are zero until an operation sets them.
@@ -303,7 +320,7 @@ func mayBeNil(t types.Type) bool {
 // reportUnasked reports errors.As whose result nothing asks for, if the target is used as if it
 // were set. In a classifier, Dropped reports it for all errors.
 func (p *pass) reportUnasked(c *call) {
-	if c.name != "errors.As" && c.name != "errors.AsType" || len(c.Args) == 0 || p.inClassifier(c.Cursor) {
+	if c.name != "errors.As" && c.name != "errors.AsType" || len(c.Args) == 0 || p.inClassifier(c.Cursor) && c.ParentEdgeKind() == edge.ExprStmt_X {
 		return
 	}
 	ofDo := len(p.origin(c.ChildAt(edge.CallExpr_Args, 0)).loops) > 0

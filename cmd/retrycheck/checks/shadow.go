@@ -59,10 +59,12 @@ func (p *pass) reportShadow(at, statement inspector.Cursor) {
 		return
 	}
 	hidden := hiddenBy(hiding)
-	if hidden == nil || !isCall || p.info.Types[value.Node().(*ast.CallExpr).Fun].IsType() || !types.Identical(hidden.Type(), hiding.Type()) {
+	if hidden == nil || !types.Identical(hidden.Type(), hiding.Type()) {
 		return
 	}
-	if p.staysZero(hidden) && p.isReadAfter(hidden, statement.Node().End()) {
+	isNew := !isCall || p.info.Types[value.Node().(*ast.CallExpr).Fun].IsType() // perhaps something else of the same name
+	zero := p.staysZero(hidden) || p.staysEmpty(hidden)
+	if zero && p.isReadAfter(hidden, statement.Node().End()) && (!isNew || p.returnsLater(hidden, statement.Node().End())) {
 		p.report(at, "this declares another %s, and the one outside stays zero: write = instead of :=", id.Name)
 	}
 }
@@ -113,6 +115,36 @@ func (p *pass) staysZero(v *types.Var) bool {
 		return isSpec && len(spec.Values) == 0 || value.Valid() && p.isZeroValue(value.Node().(ast.Expr))
 	}
 	return false
+}
+
+// staysEmpty reports whether a variable points to an empty struct, which nothing else gets.
+func (p *pass) staysEmpty(v *types.Var) bool {
+	declared := p.declared(v)
+	if !declared.Valid() || len(p.vars[v].sets) != 1 {
+		return false
+	}
+	address, ok := declared.Node().(*ast.UnaryExpr)
+	if !ok || address.Op != token.AND || !p.isZeroValue(address.X) {
+		return false
+	}
+	return !slices.ContainsFunc(p.vars[v].uses, func(use inspector.Cursor) bool {
+		if use.ParentEdgeKind() == edge.ReturnStmt_Results {
+			return false
+		}
+		sel, isSelector := use.Parent().Node().(*ast.SelectorExpr)
+		if !isSelector {
+			return true
+		}
+		_, isField := p.info.Uses[sel.Sel].(*types.Var)
+		return !isField
+	})
+}
+
+// returnsLater reports whether a function returns a variable behind a position.
+func (p *pass) returnsLater(v *types.Var, end token.Pos) bool {
+	return v.Kind() == types.ResultVar || slices.ContainsFunc(p.vars[v].uses, func(use inspector.Cursor) bool {
+		return use.Node().Pos() > end && use.ParentEdgeKind() == edge.ReturnStmt_Results
+	})
 }
 
 // isZeroValue reports whether an expression is a constant such as "", nil, or T{}.

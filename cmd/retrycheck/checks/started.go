@@ -66,7 +66,7 @@ func (p *pass) isReadIn(fn inspector.Cursor, v *types.Var, start inspector.Curso
 func (p *pass) reportLeft(loop *call) {
 	params := p.signature(loop.op).Params()
 	for _, s := range p.starts(loop.op) {
-		p.reportUnreceived(loop, s)
+		p.reportUnreceived(loop.op, s, "the operation has returned, so each such attempt leaves a goroutine")
 		if !p.timed(loop) || params.Len() == 0 || !isContext(params.At(0).Type()) || p.awaits(loop.op, s.at) {
 			continue
 		}
@@ -80,16 +80,16 @@ func (p *pass) reportLeft(loop *call) {
 	}
 }
 
-// reportUnreceived reports a goroutine that sends to a channel without a buffer, if the operation
-// receives from it only in a select that something else may end.
-func (p *pass) reportUnreceived(loop *call, s started) {
+// reportUnreceived reports a goroutine that sends to a channel without a buffer, if the function
+// that starts it receives only in a select that something else may end, or may stop to receive.
+func (p *pass) reportUnreceived(fn inspector.Cursor, s started, when string) {
 	for send := range s.lit.Preorder((*ast.SendStmt)(nil)) {
 		id, ok := send.Node().(*ast.SendStmt).Chan.(*ast.Ident)
 		if !ok || send.ParentEdgeKind() == edge.CommClause_Comm {
 			continue
 		}
 		v, ok := p.info.Uses[id].(*types.Var)
-		if !ok || outside(v, loop.op) || !outside(v, s.lit) {
+		if !ok || outside(v, fn) || !outside(v, s.lit) {
 			continue
 		}
 		made := p.declared(v)
@@ -99,7 +99,7 @@ func (p *pass) reportUnreceived(loop *call, s started) {
 		left := false
 		for _, use := range p.vars[v].uses {
 			sends := use.ParentEdgeKind() == edge.SendStmt_Chan
-			gives := isGivenUp(use)
+			gives := isGivenUp(use, v)
 			if !sends && !gives {
 				left = false
 				break
@@ -107,7 +107,7 @@ func (p *pass) reportUnreceived(loop *call, s started) {
 			left = left || gives
 		}
 		if left {
-			p.report(send, "nothing receives this once the operation has returned, so each such attempt leaves a goroutine: make %s with a buffer of 1", id.Name)
+			p.report(send, "nothing receives this once %s: make %s with a buffer", when, id.Name)
 		}
 	}
 }
@@ -123,11 +123,14 @@ func (p *pass) isUnbuffered(n ast.Node) bool {
 }
 
 // isGivenUp reports whether a use of a channel receives from it in a select statement with another
-// case that returns.
-func isGivenUp(use inspector.Cursor) bool {
+// case that returns, or in a loop that may end early.
+func isGivenUp(use inspector.Cursor, v *types.Var) bool {
 	receive, ok := use.Parent().Node().(*ast.UnaryExpr)
 	if !ok || receive.Op != token.ARROW {
 		return false
+	}
+	if again := around(use, (*ast.RangeStmt)(nil), (*ast.ForStmt)(nil), (*ast.SelectStmt)(nil), (*ast.FuncLit)(nil)); isLoop(again) {
+		return outside(v, again) && ends(again)
 	}
 	clause := around(use, (*ast.CommClause)(nil), (*ast.FuncLit)(nil))
 	n, ok := clause.Node().(*ast.CommClause)
@@ -142,6 +145,14 @@ func isGivenUp(use inspector.Cursor) bool {
 		if _, returns := body[len(body)-1].(*ast.ReturnStmt); returns {
 			return true
 		}
+	}
+	return false
+}
+
+func isLoop(c inspector.Cursor) bool {
+	switch c.Node().(type) {
+	case *ast.ForStmt, *ast.RangeStmt:
+		return true
 	}
 	return false
 }

@@ -231,7 +231,7 @@ func asserted(ctx context.Context, p retry.Policy, op func(context.Context) erro
 }
 
 func exhausted(ctx context.Context, p retry.Policy, op func(context.Context) error) error {
-	if err := retry.Do(ctx, p, op); errors.Is(err, retry.ErrMaxAttempts) { // want `passes for a success: ask for err != nil, too`
+	if err := retry.Do(ctx, p, op); errors.Is(err, retry.ErrMaxAttempts) { // Dropped reports this
 		return errLate
 	}
 	return nil
@@ -344,4 +344,16 @@ func cause(err error) error {
 		return e.Err
 	}
 	return err
+}
+
+func kind(err error) string {
+	e, ok := errors.AsType[*retry.Error](err)
+	if !ok {
+		return ""
+	}
+	switch last := e.Err.(type) {
+	case *statusError:
+		return last.Error() + e.Err.Error()
+	}
+	return e.Err.Error() // want `so this panics`
 }

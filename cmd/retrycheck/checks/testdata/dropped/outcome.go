@@ -197,3 +197,45 @@ func askedFor(ctx context.Context, p retry.Policy, op func(context.Context) erro
 	}
 	return e.Attempts
 }
+
+func shadowsPointer(ctx context.Context, p retry.Policy, fill func(context.Context, *user) error) (*user, error) {
+	found := &user{}
+	err := retry.Do(ctx, p, func(ctx context.Context) error {
+		found := &user{} // want `this declares another found`
+		return fill(ctx, found)
+	})
+	return found, err
+}
+
+func fillsPointer(ctx context.Context, p retry.Policy, fill func(context.Context, *user) error) (*user, error) {
+	found, options := &user{}, user{}
+	err := retry.Do(ctx, p, func(ctx context.Context) error {
+		options := user{name: "any"}
+		if err := fill(ctx, &options); err != nil {
+			return err
+		}
+		return fill(ctx, found)
+	})
+	log.Print(options)
+	return found, err
+}
+
+func logged(ctx context.Context, p retry.Policy, find func(context.Context) (user, error)) (found user, err error) {
+	doErr := retry.Do(ctx, p, func(ctx context.Context) error { // want `err is nil if no attempt was made`
+		found, err = find(ctx)
+		return err
+	})
+	if err != nil {
+		return found, fmt.Errorf("find: %w", err)
+	}
+	log.Print(found, doErr)
+	return found, nil
+}
+
+func halfChecked(ctx context.Context, p retry.Policy, find func(context.Context) (*user, error)) string {
+	u, err := retry.DoValue(ctx, p, find)
+	if errors.Is(err, context.Canceled) {
+		return ""
+	}
+	return u.name // want `u may be nil if retry.DoValue failed`
+}

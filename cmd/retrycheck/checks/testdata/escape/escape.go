@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -136,7 +137,7 @@ func unreceived(ctx context.Context, p retry.Policy, read func() (string, error)
 				errs <- err
 				return
 			}
-			texts <- text // want `nothing receives this once the operation has returned, so each such attempt leaves a goroutine: make texts with a buffer of 1`
+			texts <- text // want `nothing receives this once the operation has returned, so each such attempt leaves a goroutine: make texts with a buffer`
 		}()
 		select {
 		case text := <-texts:
@@ -174,4 +175,38 @@ func receivedAlways(ctx context.Context, p retry.Policy, read func(context.Conte
 		go func() { errs <- read(ctx) }()
 		return <-errs
 	})
+}
+
+func firstFailure(ctx context.Context, p retry.Policy, ops []func(context.Context) error) error {
+	errs := make(chan error)
+	for _, op := range ops {
+		go func() {
+			errs <- retry.Do(ctx, p, op) // want `nothing receives this once the function has returned, so the goroutine never ends: make errs with a buffer`
+		}()
+	}
+	for range ops {
+		if err := <-errs; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func allFailures(ctx context.Context, p retry.Policy, ops []func(context.Context) error) error {
+	errs := make(chan error)
+	for _, op := range ops {
+		go func() { errs <- retry.Do(ctx, p, op) }()
+	}
+	var all []error
+	for range ops {
+		all = append(all, <-errs)
+	}
+	for _, op := range ops {
+		done := make(chan error)
+		go func() { done <- retry.Do(ctx, p, op) }()
+		if err := <-done; err != nil {
+			return err
+		}
+	}
+	return errors.Join(all...)
 }

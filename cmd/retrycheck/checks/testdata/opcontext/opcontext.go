@@ -405,3 +405,24 @@ func nested(ctx context.Context, p retry.Policy, ops []func(context.Context) err
 		cancel()
 	}
 }
+
+func limited(ctx context.Context) context.Context {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	return ctx // want `ctx has ended when the function returns it: return its cancel, too`
+}
+
+func limitedRight(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	return ctx, cancel
+}
+
+func transfers(ctx context.Context, p retry.Policy, credit, undoDebit func(context.Context) error) error {
+	if err := retry.Do(ctx, p, credit); err != nil {
+		if undo := retry.Do(ctx, p, undoDebit); undo != nil { // want `this is not done if ctx has ended, which may be why the call above failed`
+			return undo
+		}
+		return err
+	}
+	return nil
+}
