@@ -34,6 +34,7 @@ func Default() []*analysis.Analyzer {
 		NoFail,
 		Once,
 		OpContext,
+		Queue,
 		Race,
 		Repeat,
 		Response,
@@ -41,8 +42,6 @@ func Default() []*analysis.Analyzer {
 		Stream,
 		Transaction,
 		Unit,
-		Argument, Body, Budget, Classify, Compare, Dropped, Escape, Fake, Hooks, Invalid, Limit, Missing, NoFail,
-		Once, OpContext, Queue, Race, Repeat, Response, Sleep, Stream, Transaction, Unit,
 	}
 }
 
