@@ -28,8 +28,10 @@ var Dropped = analyzer("dropped", "report unused results of Permanent(err), poli
 		p.reportLostChanges()
 		p.reportUnusedFakes()
 		p.reportUnread()
+		p.reportLostPermanent()
 	}
 	for _, call := range p.calls {
+		p.reportErasedByFlag(call)
 		statement := slices.Contains(statements, call.ParentEdgeKind())
 		switch {
 		case call.name == ours+".FirstOf":
