@@ -442,14 +442,11 @@ func TestPoolUpgrades(t *testing.T) {
 	}
 }
 
-// TestPoolThroughProxy: the pool's connections go through the http.Transport's proxy, too.
-func TestPoolThroughProxy(t *testing.T) {
-	s := newServer(t, http2, ok)
-	var connects atomic.Int32
+// connectProxy is a proxy whose tunnels lead to a server.
+func connectProxy(t *testing.T, s *server, seen func(*http.Request)) *url.URL {
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		connects.Add(1)
 		assert.Equal(t, http.MethodConnect, r.Method)
-		assert.Equal(t, "Basic dXNlcjpzZWNyZXQ=", r.Header.Get("Proxy-Authorization"))
+		seen(r)
 		target, err := net.Dial("tcp", s.Listener.Addr().String())
 		if !assert.NoError(t, err) {
 			return
@@ -468,7 +465,17 @@ func TestPoolThroughProxy(t *testing.T) {
 		_, _ = io.Copy(client, target)
 	}))
 	t.Cleanup(proxy.Close)
-	target := parse(t, proxy.URL)
+	return parse(t, proxy.URL)
+}
+
+// TestPoolThroughProxy: the pool's connections go through the http.Transport's proxy, too.
+func TestPoolThroughProxy(t *testing.T) {
+	s := newServer(t, http2, ok)
+	var connects atomic.Int32
+	target := connectProxy(t, s, func(r *http.Request) {
+		connects.Add(1)
+		assert.Equal(t, "Basic dXNlcjpzZWNyZXQ=", r.Header.Get("Proxy-Authorization"))
+	})
 	target.User = url.UserPassword("user", "secret")
 	s.base.Proxy = http.ProxyURL(target)
 	req := request(t, "POST", "")
@@ -478,6 +485,36 @@ func TestPoolThroughProxy(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
 	assert.Positive(t, connects.Load()) // a busy machine may make net/http open another one
+	arrived, _ := s.seen()
+	assert.Len(t, arrived, 1)
+}
+
+// TestPoolThroughItsProxy: a Proxy may depend on the headers of the request, and fail.
+func TestPoolThroughItsProxy(t *testing.T) {
+	s := newServer(t, http2, ok)
+	var connects atomic.Int32
+	target := connectProxy(t, s, func(*http.Request) { connects.Add(1) })
+	refused := errors.New("no proxy")
+	s.base.Proxy = func(req *http.Request) (*url.URL, error) {
+		if req.Header.Get("Through") == "" || req.URL.Path == "" {
+			return nil, refused
+		}
+		return target, nil
+	}
+	transport := s.transport()
+	post := func(through string) error {
+		req := request(t, "POST", "")
+		req.URL = parse(t, "https://example.com/path")
+		req.Header.Set("Through", through)
+		resp, err := transport.RoundTrip(req)
+		if err != nil {
+			return err
+		}
+		return resp.Body.Close()
+	}
+	assert.ErrorIs(t, post(""), refused)
+	assert.NoError(t, post("it"))
+	assert.Positive(t, connects.Load())
 	arrived, _ := s.seen()
 	assert.Len(t, arrived, 1)
 }

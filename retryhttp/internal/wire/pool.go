@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -50,7 +51,8 @@ func (h *Host) poolFor(req *http.Request) *pool {
 // none opens one and takes the first that is there, its own or another's, as net/http does: a
 // connection that hangs while it is opened delays nobody else. own means that the connection
 // serves this request alone.
-func (p *pool) get(ctx context.Context, t *http.Transport, scheme, address string) (conn *http.ClientConn, own bool, err error) {
+func (p *pool) get(req *http.Request, t *http.Transport, address string) (conn *http.ClientConn, own bool, err error) {
+	ctx := req.Context()
 	left := make(chan struct{})
 	defer close(left)
 	var opened chan opening
@@ -61,7 +63,7 @@ func (p *pool) get(ctx context.Context, t *http.Transport, scheme, address strin
 		}
 		if opened == nil && added == nil {
 			opened = make(chan opening)
-			go p.open(context.WithoutCancel(ctx), scheme, address, opened, left)
+			go p.open(dialContext(req, t), req.URL.Scheme, address, opened, left)
 			added = p.wait()
 		}
 		select {
@@ -103,16 +105,40 @@ func (p *pool) usable(t *http.Transport, mayOpen bool) (*http.ClientConn, chan s
 	return nil, nil
 }
 
-// dialerOf returns t, or a copy of it without MaxConnsPerHost: when a connection that
-// NewClientConn made speaks HTTP/1 and ends, net/http counts it down although it has never
-// counted it up, and panics (Go 1.26 and 1.27).
+// dialerOf returns t, or a copy of it. The copy gets the proxy from the context of the dial,
+// because NewClientConn asks Proxy about a request of its own, which has neither the path nor the
+// headers. It has no MaxConnsPerHost: when a connection that NewClientConn made speaks HTTP/1 and
+// ends, net/http counts it down although it has never counted it up, and panics (Go 1.26 and 1.27).
 func dialerOf(t *http.Transport) *http.Transport {
-	if t.MaxConnsPerHost <= 0 {
+	if t.MaxConnsPerHost <= 0 && t.Proxy == nil {
 		return t
 	}
 	t = t.Clone()
 	t.MaxConnsPerHost = 0
+	t.Proxy = func(req *http.Request) (*url.URL, error) {
+		found, _ := req.Context().Value(proxyKey{}).(foundProxy)
+		return found.url, found.err
+	}
 	return t
+}
+
+type proxyKey struct{}
+
+// foundProxy is what Proxy has said about the request for which a connection is opened.
+type foundProxy struct {
+	url *url.URL
+	err error
+}
+
+// dialContext returns the context in which a connection for req is opened.
+func dialContext(req *http.Request, t *http.Transport) context.Context {
+	ctx := context.WithoutCancel(req.Context())
+	if t.Proxy == nil {
+		return ctx
+	}
+	var found foundProxy
+	found.url, found.err = t.Proxy(req)
+	return context.WithValue(ctx, proxyKey{}, found)
 }
 
 // opening is a connection that was opened, or the error.

@@ -191,7 +191,7 @@ func (x *Exchange) pass() (*http.Response, error) {
 	if x.pool == nil {
 		return x.Base.RoundTrip(&x.Request)
 	}
-	conn, own, err := x.pool.get(x.Request.Context(), x.Direct, x.Request.URL.Scheme, x.Host.Address)
+	conn, own, err := x.pool.get(&x.Request, x.Direct, x.Host.Address)
 	switch {
 	case err == nil:
 		return x.pool.roundTrip(conn, own, &x.Request)
