@@ -46,7 +46,7 @@ const maxKey = 255
 
 // withKey returns a copy of req with a key, or req itself if it needs none.
 func (t *Transport) withKey(req *http.Request) (*http.Request, error) {
-	if IsIdempotent(req) {
+	if req.URL == nil || IsIdempotent(req) { // without a URL, Base returns an error
 		return req, nil
 	}
 	key := t.IdempotencyKey(req)

@@ -94,6 +94,14 @@ func TestKeyStatus(t *testing.T) {
 	}
 }
 
+// TestKeyWithoutURL: a request without a URL is for Base to refuse.
+func TestKeyWithoutURL(t *testing.T) {
+	req := request(t, "POST", "")
+	req.URL = nil
+	_, err := (&retryhttp.Transport{IdempotencyKey: retryhttp.KeyForHosts(retryhttp.RandomKey, "host")}).RoundTrip(req)
+	assert.ErrorContains(t, err, "nil Request.URL")
+}
+
 // TestKeyInvalid: a key that cannot be sent, or would be refused, is an error, and the
 // request is not sent.
 func TestKeyInvalid(t *testing.T) {
