@@ -60,7 +60,7 @@ func (l *Limiter) keep(ctx context.Context, c *caller) error {
 	}
 	t := &taker{cost: c.cost, turn: make(chan time.Duration, 1)}
 	l.mu.Lock()
-	if l.reserve.waiting >= l.maxLine() {
+	if l.waiting() >= l.maxLine() {
 		l.mu.Unlock()
 		return nil
 	}

@@ -194,6 +194,9 @@ func (l *Limiter) maxWait() time.Duration { return cmp.Or(max(0, l.MaxWait), tim
 
 func (l *Limiter) maxLine() int { return cmp.Or(max(0, l.MaxLine), 10_000) }
 
+// waiting returns the number of calls that wait, for the levels or for the Limit.
+func (l *Limiter) waiting() int { return len(l.line) + l.reserve.waiting }
+
 func (l *Limiter) clock() retry.Clock { return cmp.Or[retry.Clock](l.Clock, retry.SystemClock{}) }
 
 func (l *Limiter) now() time.Time { return l.clock().Now() }
@@ -307,7 +310,7 @@ func (l *Limiter) turn(ctx context.Context, c *caller, wake context.CancelFunc, 
 	}
 	if c.index < 0 {
 		l.bound(ctx, now, c)
-		if len(l.line) >= l.maxLine() || len(l.line) == 0 && !l.gate(now, c.cost).After(now) {
+		if l.waiting() >= l.maxLine() || len(l.line) == 0 && !l.gate(now, c.cost).After(now) {
 			l.start(now, c.cost)
 			return 0, nil
 		}

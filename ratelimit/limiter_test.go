@@ -185,6 +185,27 @@ func TestMaxLine(t *testing.T) {
 	})
 }
 
+// TestMaxLineOfBoth: calls that wait for the Limit and calls that wait for what the server tells
+// are in one line.
+func TestMaxLineOfBoth(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &ratelimit.Limiter{MaxLine: 3, Limit: ratelimit.Limit{Rate: 1}}
+		call(l, ratelimit.Response{OK: true})
+		begin := func() {
+			for range 4 {
+				go func() { _ = l.Wait(context.Background()) }()
+			}
+			synctest.Wait()
+			assert.Equal(t, 3, l.Stats().Waiting)
+		}
+		begin()
+		exhaust(l, 9*sec)
+		begin()
+		time.Sleep(time.Hour)
+		assert.Zero(t, l.Stats().Waiting)
+	})
+}
+
 // TestOrder: 20,000 calls begin in the order of their deadlines, and those that leave are
 // forgotten.
 func TestOrder(t *testing.T) {

@@ -16,7 +16,7 @@ func (l *Limiter) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.stats
-	s.Waiting = len(l.line) + l.reserve.waiting
+	s.Waiting = l.waiting()
 	for _, d := range l.levels {
 		if d.known {
 			s.States = append(s.States, d.state(now, l))
