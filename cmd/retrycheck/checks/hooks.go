@@ -12,11 +12,18 @@ import (
 
 // Hooks reports hooks that replace others, and hooks that each call adds again.
 var Hooks = analyzer("hooks", "report hooks that replace those of a policy, or that each call adds to it again", func(p *pass) {
+	p.reportUseOfHooks()
 	for _, call := range p.operations {
 		p.reportUnnumbered(call)
 	}
+	for _, call := range p.loops {
+		if doers.MatchString(call.name) && len(call.Args) > 1 {
+			p.reportAskedOutside(call)
+		}
+	}
 	for c := range p.root.Preorder((*ast.AssignStmt)(nil)) {
 		assign := c.Node().(*ast.AssignStmt)
+		p.reportAddedInLoop(c)
 		for i, left := range assign.Lhs {
 			sel, ok := left.(*ast.SelectorExpr)
 			if !ok || i >= len(assign.Rhs) {
