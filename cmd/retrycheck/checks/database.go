@@ -262,7 +262,7 @@ func (p *pass) reportEffects(loop *call) {
 // sendsPost reports whether a call sends a POST or a PATCH.
 func (p *pass) sendsPost(c *call) bool {
 	if posts.MatchString(c.name) {
-		return true
+		return !p.asksOnly(c)
 	}
 	if c.name != "net/http.Client.Do" || len(c.Args) != 1 {
 		return false
@@ -271,8 +271,11 @@ func (p *pass) sendsPost(c *call) bool {
 	if !request.Valid() {
 		return false
 	}
-	call, ok := request.Node().(*ast.CallExpr)
-	return ok && makes.MatchString(p.callee(call)) && p.isPost(call.Args[len(call.Args)-3])
+	n, ok := request.Node().(*ast.CallExpr)
+	if !ok || !makes.MatchString(p.callee(n)) {
+		return false
+	}
+	return p.isPost(n.Args[len(n.Args)-3]) && !p.asksOnly(&call{Cursor: request, CallExpr: n, name: p.callee(n)})
 }
 
 // What sends a message, and the name of such a method, whatever it belongs to.

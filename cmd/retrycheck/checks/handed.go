@@ -66,6 +66,7 @@ func (p *pass) reportBatch(send inspector.Cursor) {
 		}
 	}
 	p.reportIndexes(send, batch)
+	p.reportFirst(send, batch)
 	for ret := range send.Preorder((*ast.ReturnStmt)(nil)) {
 		if last, ok := ret.LastChild(); ok && p.functionAround(ret) == send && p.callee(last.Node()) == "errors.Join" {
 			p.report(last, "this error is one of the whole call, after which nobody knows which items were accepted: return the error of each item by its index")
@@ -101,6 +102,26 @@ func (p *pass) reportIndexes(send inspector.Cursor, batch *types.Var) {
 			if v := p.owner(n.Index); v != nil && v == p.info.Defs[value] {
 				p.report(c, "retrybatch.Do takes %s for the index of an item in the batch: use the key of the range", types.ExprString(n.Index))
 			}
+		}
+	}
+}
+
+// reportFirst reports a function for retrybatch that sends its items one by one, and returns the
+// failure of one of them as that of all.
+func (p *pass) reportFirst(send inspector.Cursor, batch *types.Var) {
+	for ret := range send.Preorder((*ast.ReturnStmt)(nil)) {
+		loop := around(ret, (*ast.RangeStmt)(nil), (*ast.ForStmt)(nil), (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil))
+		over, ok := loop.Node().(*ast.RangeStmt)
+		last, given := ret.LastChild()
+		if !ok || !given || p.info.Uses[lastName(over.X)] != batch {
+			continue
+		}
+		sent := p.latestValue(last)
+		if !sent.Valid() || !loop.Contains(sent) {
+			continue
+		}
+		if call, ok := sent.Node().(*ast.CallExpr); ok && len(call.Args) > 0 && isContext(p.info.TypeOf(call.Args[0])) {
+			p.report(ret, "this error is one of the whole call, after which nobody knows which items were accepted: return the error of each item by its index")
 		}
 	}
 }
@@ -149,7 +170,7 @@ func (p *pass) reportHedged(c *call, op inspector.Cursor) {
 	for _, inner := range calls {
 		isPost := posts.MatchString(inner.name) || makes.MatchString(inner.name) && p.isPost(inner.Args[len(inner.Args)-3])
 		changes := onPool.MatchString(inner.name) && p.changesAgain(p.statement(inner)) != ""
-		if isPost && !hasKey || changes || adding.MatchString(inner.name) {
+		if isPost && !hasKey && !p.asksOnly(inner) || changes || adding.MatchString(inner.name) {
 			p.report(inner.Cursor, "%s may call the function twice, so this is executed twice: hedge only what changes nothing", shortName(c.name))
 		}
 	}

@@ -22,7 +22,7 @@ func (p *pass) reportKeys() {
 		case ours + "/retryhttp.IdempotencyKey":
 			p.reportKeyOf(c, p.value(value))
 		case ours + "/retrysql.ID":
-			if p.isRandom(p.value(value)) || p.isRandomVariable(value) {
+			if p.isRandom(p.value(value)) || p.isInstant(p.value(value)) || p.isRandomVariable(value) {
 				p.report(c, "nobody can send this key again, so the work of a retry is done again: use the key of the request")
 			}
 		case ours + "/retryhttp.Unprocessed":
@@ -58,6 +58,20 @@ var (
 	counters = names(`sync/atomic\.(\w+\.)?Add\w*`)
 	clocks   = names(`time\.Time\.(Unix|UnixMilli|Format)`)
 )
+
+// instants has what tells the moment of a call.
+var instants = names(`time\.Time\.Unix(Nano|Micro|Milli)`)
+
+// isInstant reports whether an expression has the moment of a call.
+func (p *pass) isInstant(c inspector.Cursor) bool {
+	for call := range c.Preorder((*ast.CallExpr)(nil)) {
+		sel, ok := call.Node().(*ast.CallExpr).Fun.(*ast.SelectorExpr)
+		if ok && instants.MatchString(p.callee(call.Node())) && p.callee(sel.X) == "time.Now" {
+			return true
+		}
+	}
+	return false
+}
 
 // isRandomVariable reports whether a part of an ID is a random variable that nothing else uses.
 func (p *pass) isRandomVariable(c inspector.Cursor) bool {
@@ -134,7 +148,7 @@ func (p *pass) reportPosts(loop *call) {
 	})
 	for _, c := range calls {
 		isSent := posts.MatchString(c.name) || makes.MatchString(c.name) && p.isPost(c.Args[len(c.Args)-3])
-		if isSent && !hasKey && !knows {
+		if isSent && !hasKey && !knows && !p.asksOnly(c) {
 			p.report(c.Cursor, "a POST whose response is lost is executed again: use a client of retryhttp instead, or set an Idempotency-Key that is made outside the operation")
 		}
 	}
@@ -149,6 +163,25 @@ func (p *pass) reportPosts(loop *call) {
 			}
 		}
 	}
+}
+
+// questions has ends of paths whose POST changes nothing: questions to models, searches, queries and
+// logins.
+var questions = regexp.MustCompile(`(/(completions|responses|embeddings|v1/messages|count_tokens|api/chat|api/generate|_?m?search|query|graphql|tokens?|login)|:(streamG|g)enerateContent|:embedContent)(\?.*)?$`)
+
+// asksOnly reports whether the path of a POST says that it changes nothing.
+func (p *pass) asksOnly(c *call) bool {
+	at := len(c.Args) - 2
+	if posts.MatchString(c.name) {
+		at = 0
+	}
+	for e := range c.ChildAt(edge.CallExpr_Args, at).Preorder((*ast.BasicLit)(nil), (*ast.Ident)(nil)) {
+		value := p.info.Types[e.Node().(ast.Expr)].Value
+		if value != nil && value.Kind() == constant.String && questions.MatchString(constant.StringVal(value)) {
+			return true
+		}
+	}
+	return false
 }
 
 // functionsOf returns an operation, and the functions of the package with some calls that it

@@ -333,11 +333,22 @@ func (p *pass) reportWrites(loop *call) {
 		}
 		e := p.plain(to).Node().(ast.Expr)
 		v := p.owner(e)
+		if v != nil && p.opensToAppend(v, loop.op) {
+			p.report(c.Cursor, "a retry appends to %s again: append after %s, or write a new file in each attempt", types.ExprString(e), shortName(loop.name))
+			continue
+		}
 		if v == nil || !p.survives(v, loop.op) || v.Pkg() != p.Pkg || p.knows(loop.op, v) {
 			continue
 		}
 		p.report(c.Cursor, "%s keeps what a failed attempt has written, and a retry writes all of it again: write to a variable of the operation, or rewind and truncate first", types.ExprString(e))
 	}
+}
+
+// opensToAppend reports whether an operation opens a file with os.O_APPEND.
+func (p *pass) opensToAppend(file *types.Var, op inspector.Cursor) bool {
+	return slices.ContainsFunc(p.given(file), func(opened inspector.Cursor) bool {
+		return op.Contains(opened) && p.callee(opened.Node()) == "os.OpenFile" && p.mentionsName(opened, names(`(os|syscall)\.O_APPEND`))
+	})
 }
 
 // knows reports whether an operation does more with a variable than to write to it and to close

@@ -200,6 +200,9 @@ func (p *pass) reads(use inspector.Cursor) bool {
 // looks reports whether a use of a response may look at its status.
 func (p *pass) looks(use inspector.Cursor) bool {
 	name, parent := field(use)
+	if p.callee(parent.Node()) == ours+"/retryhttp.CheckStatus" && isDiscarded(parent) {
+		return false
+	}
 	return name == "" && !compares(parent) || strings.HasPrefix(name, "Status") || name == "Write"
 }
 

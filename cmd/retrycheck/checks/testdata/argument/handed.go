@@ -17,6 +17,8 @@ import (
 
 type entry struct{ ID int }
 
+func (entry) valid() error { return nil }
+
 var (
 	errRefused = errors.New("refused")
 	sentLast   []entry
@@ -51,6 +53,19 @@ func stores(ctx context.Context, p retry.Policy, entries []entry, store func(con
 			all = append(all, store(ctx, e))
 		}
 		return nil, errors.Join(all...) // want `this error is one of the whole call`
+	})
+	_, _ = retrybatch.Do(ctx, batch, entries, func(ctx context.Context, part []entry) (map[int]error, error) {
+		for _, e := range part {
+			if err := e.valid(); err != nil {
+				return nil, retry.Permanent(err)
+			}
+		}
+		for _, e := range part {
+			if err := store(ctx, e); err != nil {
+				return nil, err // want `this error is one of the whole call`
+			}
+		}
+		return nil, nil
 	})
 	_, _ = retrybatch.Do(ctx, batch, entries, func(ctx context.Context, part []entry) (map[int]error, error) {
 		sentLast = part                 // want `the function must not keep its batch`

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -165,7 +166,8 @@ var moreKeys = []retryhttp.Transport{
 func ids(order string) []retrysql.Key {
 	id, saved := rand.Text(), rand.Text()
 	return []retrysql.Key{
-		{In: retrysql.PostgresKeys, ID: "orders/" + id}, // want `nobody can send this key again`
+		{In: retrysql.PostgresKeys, ID: "orders/" + id},                               // want `nobody can send this key again`
+		{In: retrysql.PostgresKeys, ID: fmt.Sprint("orders/", time.Now().UnixNano())}, // want `nobody can send this key again`
 		{In: retrysql.PostgresKeys, ID: "orders/" + order},
 		{In: retrysql.PostgresKeys, ID: "orders/" + saved, Request: []byte(saved)},
 		{In: retrysql.PostgresKeys, ID: "reports/" + time.Now().Format(time.DateOnly)},
@@ -176,4 +178,41 @@ func init() {
 	former := http.DefaultTransport
 	http.DefaultTransport = &retryhttp.Transport{Base: former}
 	http.DefaultTransport = &retryhttp.Transport{} // want `this Transport sends through http.DefaultTransport, which it becomes here, so it calls itself for ever`
+}
+
+func questions(ctx context.Context, p retry.Policy, url, question string) error {
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/chat/completions", strings.NewReader(question))
+		if err != nil {
+			return retry.Permanent(err)
+		}
+		if err := checked(http.DefaultClient.Do(req)); err != nil {
+			return err
+		}
+		return checked(http.Post("https://example.com/orders/_search?size=5", "application/json", strings.NewReader(question)))
+	})
+}
+
+func logs(ctx context.Context, p retry.Policy, get func(context.Context) ([]byte, error)) error {
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		data, err := get(ctx)
+		if err != nil {
+			return err
+		}
+		file, err := os.OpenFile("log", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		fresh, err := os.Create("copy")
+		if err != nil {
+			return err
+		}
+		defer fresh.Close()
+		if _, err := fresh.Write(data); err != nil {
+			return err
+		}
+		_, err = file.Write(data) // want `a retry appends to file again`
+		return err
+	})
 }

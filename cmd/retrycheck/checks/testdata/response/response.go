@@ -361,3 +361,17 @@ func readsAndCloses(body io.ReadCloser) ([]byte, error) {
 	defer body.Close()
 	return io.ReadAll(body)
 }
+
+func discards(ctx context.Context, p retry.Policy, req *http.Request) (text []byte, err error) {
+	err = retry.Do(ctx, p, func(ctx context.Context) error {
+		resp, err := http.DefaultClient.Do(req.WithContext(ctx)) // want `nothing looks at the status of resp`
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		_ = retryhttp.CheckStatus(resp)
+		text, err = io.ReadAll(resp.Body)
+		return err
+	})
+	return text, err
+}
