@@ -119,6 +119,10 @@ func retryPolicyOf(p retry.Policy, attempts int) (r retryPolicy, lost []string) 
 		attempts = mostAttempts
 	}
 	mean := delays(p, attempts, 0.5)
+	if len(mean) == 0 {
+		return r, lost
+	}
+	attempts = len(mean) + 1 // the rule may end before
 	first, most := mean[0], slices.Max(mean)
 	factor := 1.0
 	if len(mean) > 1 && first > 0 {

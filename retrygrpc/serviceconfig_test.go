@@ -42,7 +42,11 @@ func TestServiceConfig(t *testing.T) {
 		"the zero policy": {retry.Policy{}, nil,
 			all + `,"retryPolicy":{"maxAttempts":3,"initialBackoff":"0.025s","maxBackoff":"0.05s","backoffMultiplier":2,"retryableStatusCodes":["UNKNOWN","DEADLINE_EXCEEDED","RESOURCE_EXHAUSTED","ABORTED","INTERNAL","UNAVAILABLE"]}}]}`,
 			[]string{"Backoff: gRPC draws each delay from within 20 % of its mean, unlike this policy", "Backoff: gRPC has no separate delays after throttling", hintsLost}},
-		"no retry":         {retry.Policy{MaxAttempts: 1, Hint: retry.HintIgnore{}}, nil, all + `}]}`, nil},
+		"no retry":        {retry.Policy{MaxAttempts: 1, Hint: retry.HintIgnore{}}, nil, all + `}]}`, nil},
+		"no delay at all": {retry.Policy{Hint: retry.HintIgnore{}, Backoff: endsAfter(0)}, nil, all + `}]}`, nil},
+		"one delay": {retry.Policy{Hint: retry.HintIgnore{}, Backoff: endsAfter(1), Classifier: asGRPC.Classifier}, nil,
+			all + `,"retryPolicy":{"maxAttempts":2,"initialBackoff":"1s","maxBackoff":"1s","backoffMultiplier":1,"retryableStatusCodes":["UNAVAILABLE"]}}]}`,
+			[]string{"Backoff: gRPC draws each delay from within 20 % of its mean, unlike this policy"}},
 		"nothing to retry": {retry.Policy{Hint: retry.HintIgnore{}, Backoff: asGRPC.Backoff, Classifier: retry.OnlyIf(func(error) bool { return false })}, nil, all + `}]}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -52,6 +56,16 @@ func TestServiceConfig(t *testing.T) {
 			assert.Equal(t, tt.lost, lost)
 		})
 	}
+}
+
+// endsAfter returns a rule with n delays of a second and no further one.
+func endsAfter(n int) retry.Backoff {
+	return retry.BackoffFunc(func(a retry.Attempt, _ float64) time.Duration {
+		if a.Number > n {
+			return -1
+		}
+		return time.Second
+	})
 }
 
 func TestServiceConfigLost(t *testing.T) {
