@@ -106,7 +106,9 @@ func NewPlan(p retry.Policy) Plan {
 	for n := 1; n <= retries; n++ {
 		before := most.waited
 		least.wait(&free, n, 0)
-		most.wait(&free, n, math.Nextafter(1, 0))
+		if !most.wait(&free, n, math.Nextafter(1, 0)) {
+			break // the rule has no further delay
+		}
 		if before == 0 && most.waited == 0 && n >= (retry.Policy{}).Attempts() && p.MaxAttempts == 0 && p.Attempts() == retry.Unlimited {
 			break // as Do ends a call that only MaxElapsed bounds, and that does not wait
 		}

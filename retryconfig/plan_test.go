@@ -283,3 +283,19 @@ func TestPlanOfCenturies(t *testing.T) {
 	}
 	assert.Equal(t, time.Duration(math.MaxInt64), plan.Total.Max)
 }
+
+// TestPlanOfEnd: a rule without a further delay ends the plan, and allows no more retries.
+func TestPlanOfEnd(t *testing.T) {
+	for n := range 3 {
+		rule := retry.BackoffFunc(func(a retry.Attempt, _ float64) time.Duration {
+			if a.Number > n {
+				return -1
+			}
+			return time.Second
+		})
+		plan := retryconfig.NewPlan(retry.Policy{Backoff: rule, MaxAttempts: 9})
+		assert.Len(t, plan.Retries, n)
+		assert.False(t, plan.Truncated)
+		assert.Equal(t, time.Duration(n)*time.Second, plan.Total.Max)
+	}
+}
