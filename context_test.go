@@ -467,3 +467,16 @@ func TestRingAtTheEndOfTheContext(t *testing.T) {
 	assert.Equal(t, 2, gaveUp.Attempts)
 	assert.Equal(t, context.Canceled, gaveUp.Reason)
 }
+
+// TestUnrepeatableAtEnd: if the context ends an operation that may have taken effect, the error
+// says both.
+func TestUnrepeatableAtEnd(t *testing.T) {
+	for _, failure := range []error{errOp, retry.Unrepeatable(errOp)} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		err := retry.Do(ctx, retry.Policy{}, func(context.Context) error { cancel(errCause); return failure })
+		assert.ErrorIs(t, err, context.Canceled)
+		assert.ErrorIs(t, err, errCause)
+		assert.Equal(t, failure != errOp, errors.Is(err, retry.ErrUnrepeatable))
+		assert.Equal(t, "canceled", asError(t, err).ReasonLabel())
+	}
+}

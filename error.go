@@ -53,7 +53,8 @@ type Error struct {
 	//   - the error of the Limiter or the Clock
 	//   - an error that matches context.DeadlineExceeded, if the next wait would have ended
 	//     at or after the context's deadline
-	//   - an error that matches the context's error and its cause, if the context is done
+	//   - an error that matches the context's error and its cause, if the context is done. It
+	//     also matches ErrUnrepeatable if the last failure is unrepeatable
 	Reason error
 
 	// Attempts is the number of attempts made.

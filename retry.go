@@ -121,7 +121,7 @@ type call struct {
 func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 	a := &c.attempt
 	if ctx.Err() != nil && !(a.ends() && isAnswer(a.Err)) {
-		return 0, contextReason(ctx, nil)
+		return 0, a.endedBy(ctx)
 	}
 	var elapsed time.Duration
 	if p.MaxElapsed != 0 { // a clock that stands still does not keep the call from ending
@@ -150,6 +150,15 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 	}
 	a.Waited = wait
 	return wait, nil
+}
+
+// endedBy returns the reason of a call whose context was done when the attempt failed.
+func (a *Attempt) endedBy(ctx context.Context) error {
+	reason := contextReason(ctx, nil)
+	if a.Unrepeatable { // the end of the context is the most frequent cause of an unknown outcome
+		reason = fmt.Errorf("%w, %w", reason, ErrUnrepeatable)
+	}
+	return reason
 }
 
 const noDeadline time.Duration = math.MaxInt64

@@ -300,6 +300,33 @@ func TestCancelEndsLimiter(t *testing.T) {
 	assert.Equal(t, countingLimiter{1, 1}, *counting)
 }
 
+// TestUnknownAtDeadline: if the context ends while a POST is in progress, the error says that the
+// server may have executed it, unless it was not sent.
+func TestUnknownAtDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sent := roundTripper(func(req *http.Request) (*http.Response, error) {
+			<-req.Context().Done()
+			return nil, req.Context().Err()
+		})
+		dialing := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+			time.Sleep(time.Minute)
+			return nil, errReset
+		}}
+		defer time.Sleep(time.Hour)
+		for _, tt := range []struct {
+			method  string
+			base    http.RoundTripper
+			unknown bool
+		}{{"POST", sent, true}, {"GET", sent, false}, {"POST", dialing, false}} {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			_, err := (&retryhttp.Transport{Base: tt.base}).RoundTrip(request(t, tt.method, "").WithContext(ctx))
+			assert.ErrorIs(t, err, context.DeadlineExceeded)
+			assert.Equal(t, tt.unknown, errors.Is(err, retry.ErrUnrepeatable), err)
+		}
+	})
+}
+
 // TestInvalidPolicy: a policy that Validate reports is refused before anything is sent.
 func TestInvalidPolicy(t *testing.T) {
 	sent := 0
