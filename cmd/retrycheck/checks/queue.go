@@ -21,6 +21,7 @@ var Queue = analyzer("queue", "report messages of a queue that are acknowledged 
 		p.reportAcknowledged(c)
 		p.reportAutomatic(c)
 	}
+	p.reportMessages()
 })
 
 // What acknowledges a message, so that the queue forgets it.

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"log"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -86,4 +87,12 @@ func reads(ctx context.Context, p retry.Policy, work func(context.Context, []byt
 			return err
 		}
 	}
+}
+
+func logsOnly(ctx context.Context, p retry.Policy, msg jetstream.Msg, work func(context.Context, []byte) error) error {
+	err := retry.Do(ctx, p, func(ctx context.Context) error { return work(ctx, msg.Data()) })
+	if err != nil {
+		log.Print(err)
+	}
+	return msg.Ack() // want `the message is acknowledged although the error of retry.Do was only logged, so it is lost`
 }
