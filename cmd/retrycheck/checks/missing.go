@@ -40,6 +40,7 @@ var Missing = analyzer("missing", "report calls that need another one later, suc
 			p.reportUnobserved(c)
 		case c.name == ours+"/admit.Gate.Enter":
 			p.reportEntered(c)
+			p.reportEarlyEnd(c)
 		}
 	}
 })

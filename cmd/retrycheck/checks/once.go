@@ -23,6 +23,7 @@ var Once = analyzer("once", "report commands, connections and other things that 
 		p.reportClosed(call)
 		p.reportKeptLock(call)
 	}
+	p.reportKeepers()
 })
 
 // What runs a command, and what ends a member of a group.

@@ -59,6 +59,11 @@ var Dropped = analyzer("dropped", "report unused results of Permanent(err), poli
 	p.reportLost()
 	if p.importsUs() {
 		p.reportOutcomes()
+		p.reportRefused()
+		p.reportUnheardRuns()
+	}
+	for _, loop := range p.operations {
+		p.reportLateCost(loop)
 	}
 	for _, loop := range p.loops {
 		p.reportOneReason(loop)
@@ -219,6 +224,7 @@ var NoFail = analyzer("nofail", "report operations that never return an error to
 			}
 		}
 		p.reportConstant(call)
+		p.reportOldProgress(call)
 		p.reportTimeouts(call)
 		p.reportNeverAgain(call)
 		if progress > 0 && progress == counted {

@@ -2,9 +2,7 @@ package dropped
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"log"
 	"log/slog"
@@ -15,9 +13,7 @@ import (
 	"github.com/cenkalti/backoff/v4"
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/admit"
-	"github.com/gobackoff/retry/retryconfig"
 	"github.com/gobackoff/retry/retryhttp"
-	"github.com/gobackoff/retry/retryslog"
 	sethvargo "github.com/sethvargo/go-retry"
 )
 
@@ -362,29 +358,4 @@ func results(gate *admit.Gate, mux *http.ServeMux, resp *http.Response) error {
 	retryhttp.CheckStatus(resp) // want `retryhttp.CheckStatus has no effect unless its result is used`
 	_ = retryhttp.CheckStatus(resp)
 	return http.ListenAndServe(":80", gate.Handler(mux))
-}
-
-func logsGivenUp(ctx context.Context, p retry.Policy, op func(context.Context) error) {
-	err := retry.Do(ctx, p, op)
-	if err != nil {
-		var failed *retry.Error
-		errors.As(err, &failed) // want `a permanent failure is no \*retry.Error, so failed is nil then: use the error itself, or ask for the result of errors.As`
-		slog.ErrorContext(ctx, "import failed", retryslog.Error(failed))
-	}
-}
-
-type settings struct {
-	Server string
-	Retry  retryconfig.Policy
-}
-
-func reads(data []byte, args []string) (settings, error) {
-	config := settings{Server: "localhost:25"}
-	err := json.Unmarshal(data, &config)
-	if err != nil {
-		return config, err
-	}
-	flags := flag.NewFlagSet("gateway", flag.ContinueOnError)
-	flags.TextVar(&config.Retry, "retry", retryconfig.Policy{}, "retry `policy`") // want `TextVar sets config.Retry to this default, which replaces what was set before: pass config.Retry itself`
-	return config, flags.Parse(args)
 }

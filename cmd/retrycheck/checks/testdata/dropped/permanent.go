@@ -9,7 +9,17 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryconfig"
+	"github.com/gobackoff/retry/retryslog"
 )
+
+func logsGivenUp(ctx context.Context, p retry.Policy, op func(context.Context) error) {
+	err := retry.Do(ctx, p, op)
+	if err != nil {
+		var failed *retry.Error
+		errors.As(err, &failed) // want `a permanent failure is no \*retry.Error, so failed is nil then: use the error itself, or ask for the result of errors.As`
+		slog.ErrorContext(ctx, "import failed", retryslog.Error(failed))
+	}
+}
 
 func countsGivenUp(ctx context.Context, p retry.Policy, op func(context.Context) error, count func(error)) {
 	err := retry.Do(ctx, p, op)
@@ -55,6 +65,22 @@ func handlesAll(ctx context.Context, p retry.Policy, op func(context.Context) er
 		count(third)
 	}
 	return nil
+}
+
+type settings struct {
+	Server string
+	Retry  retryconfig.Policy
+}
+
+func reads(data []byte, args []string) (settings, error) {
+	config := settings{Server: "localhost:25"}
+	err := json.Unmarshal(data, &config)
+	if err != nil {
+		return config, err
+	}
+	flags := flag.NewFlagSet("gateway", flag.ContinueOnError)
+	flags.TextVar(&config.Retry, "retry", retryconfig.Policy{}, "retry `policy`") // want `TextVar sets config.Retry to this default, which replaces what was set before: pass config.Retry itself`
+	return config, flags.Parse(args)
 }
 
 func preset(args []string) (retryconfig.Policy, error) {

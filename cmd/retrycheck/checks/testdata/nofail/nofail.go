@@ -144,3 +144,15 @@ func ends(ctx context.Context, fetch func(context.Context) error) {
 		return err
 	})
 }
+
+func downloads(ctx context.Context, p retry.Policy, rest func(ctx context.Context, from int) (int, error)) error {
+	written := 0
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		n, err := rest(ctx, written)
+		written += n
+		if written > 0 {
+			return retry.Progress(err) // want `written is what all attempts have brought, so one that brings nothing counts as Progress, too`
+		}
+		return err
+	})
+}

@@ -1,0 +1,47 @@
+package checks
+
+import (
+	"go/ast"
+	"strings"
+
+	"golang.org/x/tools/go/ast/inspector"
+)
+
+// reportLateCost reports the cost of a call that an operation sets, although the Limiter of the
+// policy has waited by then.
+func (p *pass) reportLateCost(loop *call) {
+	if !loop.policy.Valid() || !p.hasLimiter(loop.policy) || p.limitsInside() {
+		return
+	}
+	for _, c := range p.reached(loop.op, nil) {
+		if c.name == ours+"/ratelimit.WithCost" {
+			p.report(c.Cursor, "the Limiter of the policy waits before the operation, so it does not see this cost: give the context of WithCost to %s", shortName(loop.name))
+		}
+	}
+}
+
+// hasLimiter reports whether a policy has a Limiter of package ratelimit, as far as it is in sight.
+func (p *pass) hasLimiter(policy inspector.Cursor) bool {
+	for _, lit := range p.literals(policy, 4) {
+		limiter := part(lit, "Limiter")
+		if limiter.Valid() && typeName(p.info.TypeOf(limiter.Node().(ast.Expr))) == ours+"/ratelimit.Limiter" {
+			return true
+		}
+	}
+	return false
+}
+
+// limitsInside reports whether the package makes clients that may have a Limiter of their own.
+func (p *pass) limitsInside() bool {
+	for _, c := range p.calls {
+		if c.name == newClient || strings.HasPrefix(c.name, ours+"/retrygrpc.") || strings.HasPrefix(c.name, ours+"/retryaws.") || strings.HasSuffix(c.name, "ratelimit.Limiter.Wait") {
+			return true
+		}
+	}
+	for c := range p.root.Preorder((*ast.Ident)(nil)) {
+		if name := objectName(p.info.Uses[c.Node().(*ast.Ident)]); name == transport {
+			return true
+		}
+	}
+	return false
+}
