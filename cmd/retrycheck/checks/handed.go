@@ -66,7 +66,7 @@ func (p *pass) reportBatch(send inspector.Cursor) {
 		}
 	}
 	p.reportIndexes(send, batch)
-	p.reportFirst(send, batch)
+	p.reportFirstFailures(send, batch)
 	for ret := range send.Preorder((*ast.ReturnStmt)(nil)) {
 		if last, ok := ret.LastChild(); ok && p.functionAround(ret) == send && p.callee(last.Node()) == "errors.Join" {
 			p.report(last, "this error is one of the whole call, after which nobody knows which items were accepted: return the error of each item by its index")
@@ -106,9 +106,9 @@ func (p *pass) reportIndexes(send inspector.Cursor, batch *types.Var) {
 	}
 }
 
-// reportFirst reports a function for retrybatch that sends its items one by one, and returns the
+// reportFirstFailures reports a function for retrybatch that sends its items one by one, and returns the
 // failure of one of them as that of all.
-func (p *pass) reportFirst(send inspector.Cursor, batch *types.Var) {
+func (p *pass) reportFirstFailures(send inspector.Cursor, batch *types.Var) {
 	for ret := range send.Preorder((*ast.ReturnStmt)(nil)) {
 		loop := around(ret, (*ast.RangeStmt)(nil), (*ast.ForStmt)(nil), (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil))
 		over, ok := loop.Node().(*ast.RangeStmt)

@@ -29,7 +29,7 @@ func (p *pass) reportMessages() {
 
 // What acknowledges a message, and what logs or counts, by the name of the function or method.
 var (
-	acks = names(`[aA]ck`, `DoubleAck`, `AckSync`, `[aA]cknowledge`, `[aA]ckMessage`, `CommitMessages?`, `MarkMessage`, `[dD]eleteMessage(WithContext)?`, `XAck`, `CompleteMessage`)
+	acks    = names(`[aA]ck`, `DoubleAck`, `AckSync`, `[aA]cknowledge`, `[aA]ckMessage`, `CommitMessages?`, `MarkMessage`, `[dD]eleteMessage(WithContext)?`, `XAck`, `CompleteMessage`)
 	logging = names(`(Print|Log|Trace|Debug|Info|Notice|Warn|Warning|Error|Err|Msg)(f|w|ln|Attrs|Context|ContextF)?`, `Inc`, `Observe`, `RecordError`, `SetStatus`, `CaptureException`)
 )
 

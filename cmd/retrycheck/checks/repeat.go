@@ -29,6 +29,8 @@ var Repeat = analyzer("repeat", "report operations that send a POST or add to a 
 		p.reportStatements(call)
 	}
 	p.reportKeys()
+	p.reportInsisting()
+	p.reportUnsafely()
 	for c := range p.root.Preorder((*ast.AssignStmt)(nil)) {
 		p.reportOwnTransport(c)
 	}

@@ -61,6 +61,7 @@ var Response = analyzer("response", "report HTTP responses that leave an attempt
 			}
 		}
 	}
+	p.reportAllPermanent()
 	for _, c := range p.calls {
 		p.reportFinal(c)
 	}

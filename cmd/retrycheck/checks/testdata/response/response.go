@@ -362,6 +362,16 @@ func readsAndCloses(body io.ReadCloser) ([]byte, error) {
 	return io.ReadAll(body)
 }
 
+func refuses(resp *http.Response) error {
+	switch {
+	case resp.StatusCode >= 500:
+		return retryhttp.CheckStatus(resp)
+	case resp.StatusCode >= 400:
+		return retry.Permanent(errors.New(resp.Status)) // want `this is true of every status from 400 to 499, so a 429 and a 408 are never retried`
+	}
+	return nil
+}
+
 func discards(ctx context.Context, p retry.Policy, req *http.Request) (text []byte, err error) {
 	err = retry.Do(ctx, p, func(ctx context.Context) error {
 		resp, err := http.DefaultClient.Do(req.WithContext(ctx)) // want `nothing looks at the status of resp`
