@@ -65,6 +65,7 @@ func run(c *config) int {
 	}
 	if deadline, ok := s.ctx.Deadline(); ok && c.forever {
 		policy.Backoff = untilDeadline(policy.Backoff, deadline)
+		policy.Hint = hintUntilDeadline{or[retry.HintRule](policy.Hint, retry.HintAtLeast{}), deadline}
 	}
 	if wait := c.firstWait(rand.Float64()); wait > 0 {
 		err = s.pause(s.ctx, wait, nil)
@@ -105,15 +106,30 @@ func (s *session) become() int {
 // untilDeadline shortens waits to half of the time left, so that attempts go on until shortly
 // before the deadline.
 func untilDeadline(b retry.Backoff, deadline time.Time) retry.Backoff {
-	const shortest = 50 * time.Millisecond // for the wait, and for the attempt after it
-	rule := retry.Capped{Of: b}            // nil, policy standard, is the default rule
+	rule := retry.Capped{Of: b} // nil, policy standard, is the default rule
 	return retry.BackoffFunc(func(a retry.Attempt, u float64) time.Duration {
-		delay, half := rule.Delay(a, u), time.Until(deadline)/2
-		if half < shortest {
-			return delay
-		}
-		return min(delay, half)
+		return halved(rule.Delay(a, u), deadline)
 	})
+}
+
+// hintUntilDeadline does the same to the waits that the server of a target asks for.
+type hintUntilDeadline struct {
+	rule     retry.HintRule
+	deadline time.Time
+}
+
+func (h hintUntilDeadline) Wait(delay, hint time.Duration) (time.Duration, bool) {
+	wait, follows := h.rule.Wait(delay, hint)
+	return halved(wait, h.deadline), follows
+}
+
+func halved(wait time.Duration, deadline time.Time) time.Duration {
+	const shortest = 50 * time.Millisecond // for the wait, and for the attempt after it
+	half := time.Until(deadline) / 2
+	if half < shortest {
+		return wait
+	}
+	return min(wait, half)
 }
 
 // attempt is the operation that is retried.

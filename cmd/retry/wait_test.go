@@ -284,6 +284,29 @@ func TestForTargets(t *testing.T) {
 	assert.Nil(t, own.Budget)
 }
 
+// TestHintUntilDeadline: a hint does not keep the command from looking until the deadline.
+func TestHintUntilDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rule := hintUntilDeadline{retry.HintWindow{}, time.Now().Add(8 * time.Second)}
+		wait, follows := rule.Wait(time.Second, time.Hour)
+		assert.True(t, follows)
+		assert.Equal(t, 4*time.Second, wait)
+		rule.deadline = time.Now().Add(time.Hour)
+		wait, _ = rule.Wait(time.Second, time.Hour)
+		assert.Equal(t, 6*time.Second, wait)
+	})
+	var requests atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if requests.Add(1) == 1 {
+			w.Header().Set("Retry-After", "10")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	defer server.Close()
+	r := finish(t, newCommand(t, server.URL, "--deadline", "2s"))
+	assert.Equal(t, 0, r.status, r.stderr)
+}
+
 // TestTargetAndCommand: the command replaces retry when the targets are ready.
 func TestTargetAndCommand(t *testing.T) {
 	plain := filepath.Join(t.TempDir(), "plain")
