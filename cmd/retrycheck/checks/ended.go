@@ -34,6 +34,7 @@ func (p *pass) reportEnded() {
 			p.reportDeferred(c, s, from, name)
 		case s.way == "go":
 			p.reportOutlives(c, s, from, name)
+			p.reportLeftBehind(c, s, from)
 		case p.isUndone(c, from):
 			p.report(c.Cursor, "this is not done if %s has ended, which may be why the call above failed: use context.WithoutCancel(%[1]s)", name)
 		}
@@ -44,10 +45,14 @@ func (p *pass) reportEnded() {
 	for c := range p.root.Preorder((*ast.AssignStmt)(nil)) {
 		p.reportNested(c, calls)
 	}
-	if len(calls) > 0 {
-		for c := range p.root.Preorder((*ast.ReturnStmt)(nil)) {
-			p.reportReturned(c)
-		}
+	if len(calls) == 0 {
+		return
+	}
+	for c := range p.root.Preorder((*ast.ReturnStmt)(nil)) {
+		p.reportReturned(c)
+	}
+	for c := range p.root.Preorder((*ast.SendStmt)(nil)) {
+		p.reportSent(c)
 	}
 }
 
@@ -536,4 +541,87 @@ func opOf(c contextCall) inspector.Cursor {
 		return inspector.Cursor{}
 	}
 	return c.loop.op
+}
+
+// reportContextOfCall reports an operation that ignores its context and uses that of a request outside,
+// or the field that the call has its context from.
+func (p *pass) reportContextOfCall(loop *call) bool {
+	if !ownContext.MatchString(loop.name) || len(loop.Args) == 0 {
+		return false
+	}
+	passed := types.ExprString(loop.Args[0])
+	for c := range loop.op.Preorder((*ast.CallExpr)(nil), (*ast.SelectorExpr)(nil)) {
+		e := c.Node().(ast.Expr)
+		same := isContext(p.info.TypeOf(e)) && types.ExprString(e) == passed
+		if call, ok := e.(*ast.CallExpr); ok && p.callee(call) == "net/http.Request.Context" {
+			request := p.owner(receiverOf(call))
+			same = same || request != nil && outside(request, loop.op)
+		}
+		if same && p.callee(c.Parent().Node()) != "context.WithoutCancel" {
+			p.report(c, "the operation uses %s instead of the context that %s gives it, so the limits of one attempt do not reach it", types.ExprString(e), shortName(loop.name))
+			return true
+		}
+	}
+	return false
+}
+
+// reportLeftBehind reports a goroutine whose result a function awaits for a time only, without
+// ending the context of the goroutine.
+func (p *pass) reportLeftBehind(c contextCall, s start, from lineage) {
+	fn := around(s.Cursor, (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil))
+	if fn.Node() == nil || len(p.cancelsOf(from, s.Cursor)) > 0 || len(from.derived) > 0 {
+		return
+	}
+	sent := map[types.Object]bool{}
+	for send := range s.Preorder((*ast.SendStmt)(nil)) {
+		if v := p.owner(send.Node().(*ast.SendStmt).Chan); v != nil {
+			sent[v] = true
+		}
+	}
+	for sel := range fn.Preorder((*ast.SelectStmt)(nil)) {
+		if s.Contains(sel) || sel.Node().Pos() < s.Node().Pos() || around(sel, (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil), (*ast.ForStmt)(nil)) != fn {
+			continue
+		}
+		receives, leaves := false, inspector.Cursor{}
+		for recv := range sel.Preorder((*ast.UnaryExpr)(nil)) {
+			n := recv.Node().(*ast.UnaryExpr)
+			clause, _ := around(recv, (*ast.CommClause)(nil)).Node().(*ast.CommClause)
+			if n.Op != token.ARROW || clause == nil || clause.Comm == nil || recv.Node().Pos() > clause.Comm.End() {
+				continue
+			}
+			receives = receives || sent[p.owner(n.X)]
+			returns := false
+			if len(clause.Body) > 0 {
+				_, returns = clause.Body[len(clause.Body)-1].(*ast.ReturnStmt)
+			}
+			if p.callee(n.X) == "time.After" && returns {
+				leaves = recv
+			}
+		}
+		if receives && leaves.Valid() {
+			p.report(leaves, "after this time, %s goes on in its goroutine: give it a context of context.WithTimeout", c.name)
+			return
+		}
+	}
+}
+
+// reportSent reports a context of a request in a value that a handler sends to a channel, if the
+// handler does not wait for an answer.
+func (p *pass) reportSent(send inspector.Cursor) {
+	value := p.value(send.ChildAt(edge.SendStmt_Value, -1))
+	if !value.Valid() {
+		return
+	}
+	if _, isFunc := value.Node().(*ast.FuncLit); isFunc {
+		return // the call in it is reported
+	}
+	for c := range value.Preorder((*ast.Ident)(nil), (*ast.CallExpr)(nil)) {
+		if !isContext(p.info.TypeOf(c.Node().(ast.Expr))) || c.ParentEdgeKind() == edge.SelectorExpr_Sel || c.ParentEdgeKind() == edge.KeyValueExpr_Key || p.callee(c.Parent().Node()) != "" {
+			continue
+		}
+		from := p.lineage(c)
+		if handler, ends := p.endsWithRequest(from, send); from.known && ends && !p.awaits(handler, send) {
+			p.report(c, "%s ends when the handler returns, and nothing here waits for the receiver: use context.WithoutCancel(%[1]s)", types.ExprString(c.Node().(ast.Expr)))
+		}
+	}
 }

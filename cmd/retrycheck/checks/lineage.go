@@ -192,7 +192,9 @@ func (p *pass) startOf(c inspector.Cursor) start {
 			if s := startedBy(parent); s.way != "" {
 				return s
 			}
-		case kind == edge.CallExpr_Args && starters.MatchString(p.callee(parent.Node())):
+		case kind == edge.CallExpr_Args && p.isStarter(parent.Node()):
+			return start{parent, "go"}
+		case kind == edge.SendStmt_Value:
 			return start{parent, "go"}
 		case kind == edge.CallExpr_Args && p.callee(parent.Node()) == "context.AfterFunc":
 			return start{parent, "after"}
@@ -205,6 +207,19 @@ func (p *pass) startOf(c inspector.Cursor) start {
 		}
 	}
 	return start{}
+}
+
+// queueing has names of functions that call another one later.
+var queueing = names(`(?i)(submit|enqueue|schedule|spawn|async|background)\w*`, `Go`)
+
+// isStarter reports whether a call runs its argument later.
+func (p *pass) isStarter(n ast.Node) bool {
+	call, ok := n.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	id := lastName(ast.Unparen(call.Fun))
+	return starters.MatchString(p.callee(call)) || id != nil && queueing.MatchString(id.Name)
 }
 
 // startedBy returns the go or defer statement of a call.

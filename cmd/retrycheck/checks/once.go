@@ -3,6 +3,7 @@ package checks
 import (
 	"go/ast"
 	"go/constant"
+	"go/token"
 	"go/types"
 	"slices"
 	"strings"
@@ -22,8 +23,10 @@ var Once = analyzer("once", "report commands, connections and other things that 
 		p.reportUsedUp(call)
 		p.reportClosed(call)
 		p.reportKeptLock(call)
+		p.reportFired(call)
 	}
 	p.reportKeepers()
+	p.reportOnlyCall()
 })
 
 // What runs a command, and what ends a member of a group.
@@ -148,4 +151,69 @@ func (p *pass) setsError(fn inspector.Cursor) bool {
 		}
 	}
 	return false
+}
+
+// reportOnlyCall reports a sync.Once around Do whose error is in a variable of the call: other calls
+// return nil.
+func (p *pass) reportOnlyCall() {
+	for _, c := range p.calls {
+		if c.name != "sync.Once.Do" || len(c.Args) != 1 {
+			continue
+		}
+		lit := c.ChildAt(edge.CallExpr_Args, 0)
+		if _, ok := lit.Node().(*ast.FuncLit); !ok {
+			continue
+		}
+		once, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
+		fn := around(c.Cursor, (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil))
+		if v := p.owner(once.X); !ok || v == nil || fn.Node() == nil || !p.survives(v, fn) {
+			continue
+		}
+		for _, loop := range p.loops {
+			err, _ := p.resultAt(loop.Cursor, 0)
+			if !lit.Contains(loop.Cursor) || err == nil || !outside(err, lit) || outside(err, fn) || !retriers.MatchString(loop.name) {
+				continue
+			}
+			if p.isReadAfter(err, c.End()) {
+				p.report(loop.Cursor, "only the first call of this function runs this, and the next has no error although it failed: keep %s beside %s", err.Name(), types.ExprString(once.X))
+			}
+		}
+	}
+}
+
+var timers = names(`time\.After`)
+
+// reportFired reports a channel of a timer from outside that an operation receives from: only one
+// attempt sees that the time is over.
+func (p *pass) reportFired(loop *call) {
+	for c := range loop.op.Preorder((*ast.UnaryExpr)(nil)) {
+		n := c.Node().(*ast.UnaryExpr)
+		if n.Op != token.ARROW {
+			continue
+		}
+		v := p.owner(n.X)
+		if v == nil || !outside(v, loop.op) || v.Kind() != types.LocalVar || p.sets(loop.op, v) {
+			continue
+		}
+		made := p.declared(v)
+		isTimer := made.Valid() && (timers.MatchString(p.callee(made.Node())) || p.callee(made.Node()) == "time.NewTimer")
+		if !isTimer || p.renews(loop.op, c) || p.endsCall(c) {
+			continue
+		}
+		p.report(c, "this fires once, so only one attempt sees it: set the policy's AttemptTimeout or MaxElapsed instead")
+	}
+}
+
+// endsCall reports whether the clause that receives at c returns something that is not retried.
+func (p *pass) endsCall(c inspector.Cursor) bool {
+	clause, ok := around(c, (*ast.CommClause)(nil), (*ast.FuncLit)(nil)).Node().(*ast.CommClause)
+	if !ok || len(clause.Body) == 0 {
+		return false
+	}
+	ret, ok := clause.Body[len(clause.Body)-1].(*ast.ReturnStmt)
+	if !ok || len(ret.Results) == 0 {
+		return false
+	}
+	last := ret.Results[len(ret.Results)-1]
+	return p.info.Types[last].IsNil() || final.MatchString(p.callee(last))
 }

@@ -38,6 +38,9 @@ var OpContext = analyzer("opcontext", "report operations that ignore the context
 			}
 			continue
 		}
+		if p.reportContextOfCall(call) {
+			continue
+		}
 		for _, c := range p.calls {
 			if !call.op.Contains(c.Cursor) {
 				continue

@@ -22,6 +22,7 @@ func (p *pass) reportOutcomes() {
 		p.reportOverwritten(loop)
 		p.reportReplaced(loop)
 		p.reportEarlyUse(loop)
+		p.reportNilValue(loop)
 	}
 	for c := range p.root.Preorder((*ast.IfStmt)(nil)) {
 		p.reportOtherError(c)
@@ -268,9 +269,8 @@ func (p *pass) reportEarlyUse(loop *call) {
 			continue
 		}
 		for _, use := range p.vars[v].uses {
-			name, _ := field(use)
 			early := use.Node().Pos() > loop.Parent().Node().End() && (looked == 0 || use.Node().Pos() < looked)
-			if early && name != "" && !strings.HasPrefix(name, "Get") && use.ParentEdgeKind() == edge.SelectorExpr_X {
+			if early && p.selectsOf(use) {
 				p.report(use, "%s may be nil if %s failed: look at its error first", v.Name(), shortName(loop.name))
 				break
 			}

@@ -59,6 +59,7 @@ var Dropped = analyzer("dropped", "report unused results of Permanent(err), poli
 	p.reportLost()
 	if p.importsUs() {
 		p.reportOutcomes()
+		p.reportBranches()
 		p.reportRefused()
 		p.reportUnheardRuns()
 	}
@@ -155,6 +156,7 @@ var Compare = analyzer("compare", "report errors of Do that are compared with ==
 		return
 	}
 	p.reportEqual()
+	p.reportText()
 	p.reportAsserted()
 	p.reportUnwrapped()
 	p.reportNilErr()
@@ -226,6 +228,7 @@ var NoFail = analyzer("nofail", "report operations that never return an error to
 		p.reportConstant(call)
 		p.reportOldProgress(call)
 		p.reportTimeouts(call)
+		p.reportSwallowed(call)
 		p.reportNeverAgain(call)
 		if progress > 0 && progress == counted {
 			p.report(call.Cursor, "every failure counts as Progress, so attempts start from the first again and never end: mark only what did useful work")

@@ -357,3 +357,18 @@ func kind(err error) string {
 	}
 	return e.Err.Error() // want `so this panics`
 }
+
+func texts(ctx context.Context, p retry.Policy, op func(context.Context) error) string {
+	err := retry.Do(ctx, p, op)
+	if err == nil {
+		return ""
+	}
+	if err.Error() == errSoldOut.Error() { // want `the text of the error of Do has more in it if it gave up: use errors.Is or errors.As`
+		return "sold out"
+	}
+	switch err.Error() { // want `the text of the error of Do`
+	case "empty":
+		return "empty"
+	}
+	return "failed: " + err.Error()
+}

@@ -2,9 +2,11 @@ package once
 
 import (
 	"context"
+	"errors"
 	"net"
 	"os/exec"
 	"sync"
+	"time"
 
 	"github.com/cenkalti/backoff/v4"
 	"github.com/gobackoff/retry"
@@ -145,5 +147,60 @@ func unlocks(ctx context.Context, p retry.Policy, c *counter, load func(context.
 		c.n = n
 		c.mu.Unlock()
 		return nil
+	})
+}
+
+type lazy struct {
+	once  sync.Once
+	ready error
+}
+
+func (l *lazy) start(ctx context.Context, p retry.Policy, dial func(context.Context) error) error {
+	var err error
+	l.once.Do(func() {
+		err = retry.Do(ctx, p, dial) // want `only the first call of this function runs this, and the next has no error although it failed: keep err beside l.once`
+	})
+	return err
+}
+
+func (l *lazy) keeps(ctx context.Context, p retry.Policy, dial func(context.Context) error) error {
+	l.once.Do(func() {
+		l.ready = retry.Do(ctx, p, dial)
+	})
+	return l.ready
+}
+
+var errSlow = errors.New("slow")
+
+func fires(ctx context.Context, p retry.Policy, results chan error) error {
+	timeout := time.After(time.Second)
+	timer := time.NewTimer(time.Second)
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		select {
+		case <-timeout: // want `this fires once, so only one attempt sees it: set the policy's AttemptTimeout or MaxElapsed instead`
+			return errSlow
+		case <-timer.C: // want `this fires once`
+			return errSlow
+		case err := <-results:
+			return err
+		}
+	})
+}
+
+func firesAgain(ctx context.Context, p retry.Policy, results chan error) error {
+	end := time.After(time.Minute)
+	timer := time.NewTimer(time.Second)
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		timer.Reset(time.Second)
+		select {
+		case <-time.After(time.Second):
+			return errSlow
+		case <-timer.C:
+			return errSlow
+		case <-end:
+			return retry.Permanent(errSlow)
+		case err := <-results:
+			return err
+		}
 	})
 }

@@ -426,3 +426,54 @@ func transfers(ctx context.Context, p retry.Policy, credit, undoDebit func(conte
 	}
 	return nil
 }
+
+type job struct {
+	ctx  context.Context
+	name string
+}
+
+type pool interface{ Submit(func()) }
+
+func (a *audit) queues(w http.ResponseWriter, r *http.Request, jobs chan job, tasks chan func(), pool pool) {
+	jobs <- job{r.Context(), "a"}                // want `r.Context\(\) ends when the handler returns, and nothing here waits for the receiver`
+	jobs <- job{ctx: r.Context()}                // want `nothing here waits for the receiver`
+	tasks <- func() { a.sends(r.Context()) }     // want `r.Context\(\) ends when the handler returns`
+	pool.Submit(func() { a.sends(r.Context()) }) // want `r.Context\(\) ends when the handler returns`
+	jobs <- job{context.WithoutCancel(r.Context()), r.FormValue("name")}
+}
+
+func (j job) run(p retry.Policy) error {
+	return retry.Do(j.ctx, p, func(context.Context) error {
+		return get(j.ctx) // want `the operation uses j.ctx instead of the context that retry.Do gives it`
+	})
+}
+
+func serve(w http.ResponseWriter, r *http.Request) {
+	_ = retry.Do(r.Context(), retry.Policy{}, func(ctx context.Context) error {
+		return get(r.Context()) // want `the operation uses r.Context\(\) instead of the context that retry.Do gives it`
+	})
+}
+
+func impatient(ctx context.Context, p retry.Policy) error {
+	done := make(chan error, 1)
+	go func() { done <- retry.Do(ctx, p, get) }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(time.Second): // want `after this time, retry.Do goes on in its goroutine: give it a context of context.WithTimeout`
+		return context.DeadlineExceeded
+	}
+}
+
+func impatientRight(ctx context.Context, p retry.Policy) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- retry.Do(ctx, p, get) }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(time.Second):
+		return context.DeadlineExceeded
+	}
+}
