@@ -20,6 +20,9 @@ var Queue = analyzer("queue", "report messages of a queue that are acknowledged 
 	for _, c := range p.calls {
 		p.reportAcknowledged(c)
 		p.reportAutomatic(c)
+		p.reportWorkAfter(c)
+		p.reportPrefetched(c)
+		p.reportSharedID(c)
 	}
 	p.reportMessages()
 })
