@@ -1,6 +1,7 @@
 package checks_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,10 +29,11 @@ func TestAnalyzers(t *testing.T) {
 	}
 	for _, a := range slices.Concat(checks.Default(), checks.Optional()) {
 		t.Run(a.Name, func(t *testing.T) {
-			reported := map[int]string{} // by line
+			reported := map[string]string{} // by file and line
 			for _, result := range analysistest.Run(t, analysistest.TestData(), a, "./"+a.Name+"/...") {
 				for _, d := range result.Diagnostics {
-					reported[result.Pass.Fset.Position(d.Pos).Line] += d.Message
+					at := result.Pass.Fset.Position(d.Pos)
+					reported[position(at.Filename, at.Line)] += d.Message
 				}
 			}
 			checkPage(t, a.Name, reported)
@@ -39,13 +41,35 @@ func TestAnalyzers(t *testing.T) {
 	}
 }
 
-// checkPage compares the code in a section of the page with the package of testdata.
-func checkPage(t *testing.T, name string, reported map[int]string) {
-	page, err := os.ReadFile("../../../docs/retrycheck.md")
+func position(file string, line int) string { return fmt.Sprintf("%s:%d", file, line) }
+
+// A line of a package of testdata.
+type line struct{ text, at string }
+
+// linesOf returns the lines of a package of testdata: first those of the file with its name.
+func linesOf(t *testing.T, name string) (all []line) {
+	dir := filepath.Join(analysistest.TestData(), name)
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := os.ReadFile(filepath.Join("testdata", name, name+".go"))
+	first := filepath.Join(dir, name+".go")
+	files = slices.DeleteFunc(files, func(file string) bool { return file == first })
+	for _, file := range append([]string{first}, files...) {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, text := range strings.Split(string(source), "\n") {
+			all = append(all, line{text, position(file, i+1)})
+		}
+	}
+	return all
+}
+
+// checkPage compares the code in a section of the page with the package of testdata.
+func checkPage(t *testing.T, name string, reported map[string]string) {
+	page, err := os.ReadFile("../../../docs/retrycheck.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,23 +78,24 @@ func checkPage(t *testing.T, name string, reported map[int]string) {
 		t.Fatal("docs/retrycheck.md has no section")
 	}
 	section, _, _ = strings.Cut(section, "\n## ")
-	lines, at := strings.Split(string(source), "\n"), 0
+	lines, at := linesOf(t, name), 0
 	for i, block := range strings.Split(section, "```") {
 		for shown := range strings.Lines(strings.TrimPrefix(block, "go\n")) {
 			if i%2 == 0 {
 				continue // text between the blocks
 			}
 			code, comment, _ := strings.Cut(shown, " // ")
-			next := slices.IndexFunc(lines[at:], func(line string) bool {
-				line, _, _ = strings.Cut(line, " // ")
-				return strings.TrimSpace(line) == strings.TrimSpace(code)
+			next := slices.IndexFunc(lines[at:], func(l line) bool {
+				text, _, _ := strings.Cut(l.text, " // ")
+				return strings.TrimSpace(text) == strings.TrimSpace(code)
 			})
 			if next < 0 {
 				t.Fatalf("docs/retrycheck.md: %q is not in testdata, or not after the line above it", code)
 			}
+			found := lines[at+next].at
 			at += next + 1
-			if comment = strings.TrimSpace(comment); !strings.Contains(reported[at], comment) {
-				t.Errorf("docs/retrycheck.md: %s: %q is not reported, but %q", code, comment, reported[at])
+			if comment = strings.TrimSpace(comment); !strings.Contains(reported[found], comment) {
+				t.Errorf("docs/retrycheck.md: %s: %q is not reported, but %q", code, comment, reported[found])
 			}
 		}
 	}
