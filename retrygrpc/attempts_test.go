@@ -38,7 +38,7 @@ func TestAttempts(t *testing.T) {
 
 func ofServiceConfig(t *testing.T, p retry.Policy) int {
 	t.Helper()
-	text, _, err := retrygrpc.ServiceConfig(p)
+	text, _, err := retrygrpc.ServiceConfig(p, "*")
 	require.NoError(t, err)
 	var config struct {
 		MethodConfig []struct {

@@ -263,7 +263,7 @@ func neverTwice(t *testing.T, l net.Listener, target string, payments, puts int,
 func TestAsGoodAsServiceConfig(t *testing.T) {
 	calls := callsOf(5_000)
 	policy := retry.Policy{Backoff: retry.Constant(time.Microsecond), MaxAttempts: 4}
-	config, _, err := retrygrpc.ServiceConfig(policy)
+	config, _, err := retrygrpc.ServiceConfig(policy, "*")
 	require.NoError(t, err)
 	successes := map[string]map[string]bool{}
 	for name, options := range map[string][]grpc.DialOption{

@@ -330,7 +330,7 @@ func TestReplayFlow(t *testing.T) {
 // attempts, also do so with this package.
 func TestReplayAsGoodAsServiceConfig(t *testing.T) {
 	policy := retry.Policy{Backoff: retry.Constant(time.Microsecond), MaxAttempts: 4}
-	config, _, err := retrygrpc.ServiceConfig(policy)
+	config, _, err := retrygrpc.ServiceConfig(policy, "*")
 	require.NoError(t, err)
 	clients := [][]grpc.DialOption{{grpc.WithDefaultServiceConfig(config)}, retrygrpc.DialOptions(policy)}
 	var successes [2]int

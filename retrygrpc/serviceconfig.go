@@ -20,15 +20,15 @@ import (
 
 // ServiceConfig converts a policy to the JSON of a gRPC service config, for clients in other
 // languages, or for grpc.WithDefaultServiceConfig instead of [DialOptions]. A method is
-// "package.Service/Method", or "package.Service" for all its methods; without methods, the
-// config applies to all services. gRPC repeats them whether or not they may be executed
-// twice.
+// "package.Service/Method", "package.Service" for all its methods, or "*" for those of all
+// services. gRPC repeats these methods after UNAVAILABLE even if the server has executed them, so
+// name only those that may be executed twice.
 //
 // gRPC has fewer features than a policy; the result lost contains one sentence per
 // difference. The mean delays are as close to the policy's as possible, and the codes are
-// those that the policy's Classifier retries. If the policy or a method is invalid,
-// ServiceConfig returns an error: that of [retry.Policy.Validate], or one that names the
-// method, or both.
+// those that the policy's Classifier retries. If the policy or a method is invalid, or there is no
+// method, ServiceConfig returns an error: that of [retry.Policy.Validate], or one about the
+// methods, or both.
 func ServiceConfig(p retry.Policy, methods ...string) (config string, lost []string, err error) {
 	p = withClassifier(p)
 	names, err := methodNames(methods)
@@ -92,10 +92,14 @@ type throttling struct {
 
 func methodNames(methods []string) ([]methodName, error) {
 	if len(methods) == 0 {
-		return []methodName{{}}, nil
+		return nil, errors.New(`retrygrpc: ServiceConfig needs the methods that may be executed twice, or "*" for all`)
 	}
 	var names []methodName
 	for _, m := range methods {
+		if m == "*" {
+			names = append(names, methodName{})
+			continue
+		}
 		service, method, both := strings.Cut(strings.TrimPrefix(m, "/"), "/")
 		if service == "" || both && method == "" || strings.Contains(method, "/") {
 			return nil, fmt.Errorf("method %q is neither package.Service nor package.Service/Method", m)

@@ -39,15 +39,15 @@ func TestServiceConfig(t *testing.T) {
 	}{
 		"exact": {asGRPC, []string{"a.B", "/c.D/E"},
 			`{"methodConfig":[{"name":[{"service":"a.B"},{"service":"c.D","method":"E"}],"retryPolicy":{"maxAttempts":4,"initialBackoff":"0.01s","maxBackoff":"0.09s","backoffMultiplier":3,"retryableStatusCodes":["UNAVAILABLE"]}}],"retryThrottling":{"maxTokens":20,"tokenRatio":0.1}}`, nil},
-		"the zero policy": {retry.Policy{}, nil,
+		"the zero policy": {retry.Policy{}, []string{"*"},
 			all + `,"retryPolicy":{"maxAttempts":3,"initialBackoff":"0.025s","maxBackoff":"0.05s","backoffMultiplier":2,"retryableStatusCodes":["UNKNOWN","DEADLINE_EXCEEDED","RESOURCE_EXHAUSTED","ABORTED","INTERNAL","UNAVAILABLE"]}}]}`,
 			[]string{"Backoff: gRPC draws each delay from within 20 % of its mean, unlike this policy", "Backoff: gRPC has no separate delays after throttling", hintsLost}},
-		"no retry":        {retry.Policy{MaxAttempts: 1, Hint: retry.HintIgnore{}}, nil, all + `}]}`, nil},
-		"no delay at all": {retry.Policy{Hint: retry.HintIgnore{}, Backoff: endsAfter(0)}, nil, all + `}]}`, nil},
-		"one delay": {retry.Policy{Hint: retry.HintIgnore{}, Backoff: endsAfter(1), Classifier: asGRPC.Classifier}, nil,
+		"no retry":        {retry.Policy{MaxAttempts: 1, Hint: retry.HintIgnore{}}, []string{"*"}, all + `}]}`, nil},
+		"no delay at all": {retry.Policy{Hint: retry.HintIgnore{}, Backoff: endsAfter(0)}, []string{"*"}, all + `}]}`, nil},
+		"one delay": {retry.Policy{Hint: retry.HintIgnore{}, Backoff: endsAfter(1), Classifier: asGRPC.Classifier}, []string{"*"},
 			all + `,"retryPolicy":{"maxAttempts":2,"initialBackoff":"1s","maxBackoff":"1s","backoffMultiplier":1,"retryableStatusCodes":["UNAVAILABLE"]}}]}`,
 			[]string{"Backoff: gRPC draws each delay from within 20 % of its mean, unlike this policy"}},
-		"nothing to retry": {retry.Policy{Hint: retry.HintIgnore{}, Backoff: asGRPC.Backoff, Classifier: retry.OnlyIf(func(error) bool { return false })}, nil, all + `}]}`, nil},
+		"nothing to retry": {retry.Policy{Hint: retry.HintIgnore{}, Backoff: asGRPC.Backoff, Classifier: retry.OnlyIf(func(error) bool { return false })}, []string{"*"}, all + `}]}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			config, lost, err := retrygrpc.ServiceConfig(tt.policy, tt.methods...)
@@ -92,25 +92,27 @@ func TestServiceConfigLost(t *testing.T) {
 		t.Run(want, func(t *testing.T) {
 			p := exact
 			change(&p)
-			config, lost, err := retrygrpc.ServiceConfig(p)
+			config, lost, err := retrygrpc.ServiceConfig(p, "*")
 			require.NoError(t, err)
 			assert.Contains(t, lost, want)
 			_, err = grpc.NewClient("127.0.0.1:1", grpc.WithDefaultServiceConfig(config), grpc.WithTransportCredentials(insecure.NewCredentials()))
 			assert.NoError(t, err, "grpc-go accepts the config")
 		})
 	}
-	_, lost, err := retrygrpc.ServiceConfig(exact)
+	_, lost, err := retrygrpc.ServiceConfig(exact, "*")
 	assert.NoError(t, err)
 	assert.Empty(t, lost)
 }
 
 func TestServiceConfigInvalid(t *testing.T) {
-	_, _, err := retrygrpc.ServiceConfig(retry.Policy{MaxAttempts: -1})
+	_, _, err := retrygrpc.ServiceConfig(retry.Policy{MaxAttempts: -1}, "*")
 	assert.ErrorIs(t, err, retry.ErrInvalid)
 	for _, method := range []string{"", "/", "a.B/", "a.B/C/D"} {
 		_, _, err := retrygrpc.ServiceConfig(retry.Policy{}, method)
 		assert.ErrorContains(t, err, method)
 	}
+	_, _, err = retrygrpc.ServiceConfig(retry.Policy{})
+	assert.ErrorContains(t, err, "needs the methods", "otherwise gRPC would execute twice what nobody has named")
 }
 
 // TestServiceConfigWorks: with the config, grpc-go retries as the policy specifies.
@@ -126,7 +128,7 @@ func TestServiceConfigWorks(t *testing.T) {
 
 // TestStacked: the retries of a service config do not multiply with those of the policy.
 func TestStacked(t *testing.T) {
-	config, _, err := retrygrpc.ServiceConfig(retry.Policy{Backoff: retry.Constant(time.Microsecond), MaxAttempts: 4})
+	config, _, err := retrygrpc.ServiceConfig(retry.Policy{Backoff: retry.Constant(time.Microsecond), MaxAttempts: 4}, "*")
 	require.NoError(t, err)
 	s := &server{unary: failing(99, unavailable)}
 	options := append(repeatingAll(quick), grpc.WithDefaultServiceConfig(config))

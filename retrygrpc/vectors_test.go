@@ -88,7 +88,7 @@ func TestClassifyVectors(t *testing.T) {
 			}
 			return retry.Verdict{Class: retry.ClassPermanent}
 		})
-		config, _, err := retrygrpc.ServiceConfig(p)
+		config, _, err := retrygrpc.ServiceConfig(p, "*")
 		require.NoError(t, err)
 		var answers []string
 		for _, options := range [][]grpc.DialOption{retrygrpc.DialOptions(p), {grpc.WithDefaultServiceConfig(config)}} {
