@@ -19,6 +19,7 @@ const page = "https://github.com/gobackoff/retry/blob/main/docs/retrycheck.md"
 func Default() []*analysis.Analyzer {
 	return []*analysis.Analyzer{
 		Argument,
+		Attempt,
 		Body,
 		Budget,
 		Classify,
