@@ -24,6 +24,7 @@ func Default() []*analysis.Analyzer {
 		Budget,
 		Classify,
 		Compare,
+		Delay,
 		Dropped,
 		Escape,
 		Fake,

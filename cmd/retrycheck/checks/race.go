@@ -33,7 +33,7 @@ var Race = analyzer("race", "report rules, hooks and policies that a call change
 	}
 })
 
-// isRule reports whether a function is the method Delay of a Backoff, or a BackoffFunc.
+// isRule reports whether a function is the method Delay of a Backoff, or may be a BackoffFunc.
 func (p *pass) isRule(fn inspector.Cursor) bool {
 	sig := p.signature(fn)
 	params, results := sig.Params(), sig.Results()
@@ -42,7 +42,7 @@ func (p *pass) isRule(fn inspector.Cursor) bool {
 	}
 	decl, isDecl := fn.Node().(*ast.FuncDecl)
 	return typeName(params.At(0).Type()) == ours+".Attempt" && params.At(1).Type().String() == "float64" &&
-		results.At(0).Type().String() == "time.Duration" && (!isDecl || decl.Name.Name == "Delay" && decl.Body != nil)
+		results.At(0).Type().String() == "time.Duration" && (!isDecl || decl.Body != nil)
 }
 
 // reportStateOfRule reports what a rule for delays changes outside itself without a lock, and

@@ -1,4 +1,4 @@
-// Backoff that overflows. Only Policy.Validate finds it.
+// Backoff that overflows.
 package overflow
 
 import (
@@ -10,6 +10,6 @@ import (
 var P = retry.Policy{
 	MaxAttempts: 100,
 	Backoff: retry.BackoffFunc(func(a retry.Attempt, u float64) time.Duration {
-		return 100 * time.Millisecond << a.Number
+		return 100 * time.Millisecond << a.Number // mistake
 	}),
 }
