@@ -31,6 +31,7 @@ var Repeat = analyzer("repeat", "report operations that send a POST or add to a 
 	p.reportKeys()
 	p.reportInsisting()
 	p.reportUnsafely()
+	p.reportMarks()
 	for c := range p.root.Preorder((*ast.AssignStmt)(nil)) {
 		p.reportOwnTransport(c)
 	}

@@ -362,3 +362,10 @@ func withdrawsOne(ctx context.Context, p retry.Policy, db *sql.DB, id int) error
 		return err
 	})
 }
+
+func overridden(ctx context.Context, p retry.Policy, find func(context.Context) error) error {
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		_, err := lookup(ctx, find)
+		return retry.Transient(err) // want `the outermost marker decides, so retry.Transient overrides the retry.Permanent of lookup`
+	})
+}
