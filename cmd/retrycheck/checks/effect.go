@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/constant"
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
@@ -67,9 +68,12 @@ func (p *pass) reportUnsafely() {
 	for _, c := range p.calls {
 		switch c.name {
 		case ours + "/retryaws.Safely":
-			return
+			if !p.namesUpdate(c) {
+				return
+			}
+			policies++
 		case ours + "/retryaws.WithPolicy":
-			if len(c.Args) > 1 {
+			if len(c.Args) > 1 && p.callee(c.Args[1]) != ours+"/retryaws.Safely" {
 				return // options from elsewhere
 			}
 			policies++
@@ -83,6 +87,15 @@ func (p *pass) reportUnsafely() {
 			p.reportUpdate(c)
 		}
 	}
+}
+
+// namesUpdate reports whether a call of Safely names UpdateItem as an operation that may be
+// repeated.
+func (p *pass) namesUpdate(c *call) bool {
+	return slices.ContainsFunc(c.Args, func(arg ast.Expr) bool {
+		name := p.info.Types[arg].Value
+		return name != nil && name.Kind() == constant.String && constant.StringVal(name) == "UpdateItem"
+	})
 }
 
 // Parts of an UpdateExpression that add something to what is there.
@@ -105,7 +118,7 @@ func (p *pass) reportUpdate(lit inspector.Cursor) {
 		text := constant.StringVal(value)
 		number := added.FindStringSubmatch(text)
 		if sum.MatchString(text) || listAppend.MatchString(text) || number != nil && p.isNumber(part(lit, "ExpressionAttributeValues"), number[1]) {
-			p.report(c, "WithPolicy repeats an UpdateItem whose response is lost, and this one then adds twice: use retryaws.WithPolicy(policy, retryaws.Safely()), or a ConditionExpression")
+			p.report(c, "WithPolicy repeats an UpdateItem whose response is lost, and this one then adds twice: use retryaws.Safely without UpdateItem, or a ConditionExpression")
 		}
 	}
 }

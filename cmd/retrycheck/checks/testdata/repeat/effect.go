@@ -56,7 +56,7 @@ const increment = "SET hits = if_not_exists(hits, :zero) + :one"
 func adds(ctx context.Context, db *dynamodb.Client) {
 	one := map[string]types.AttributeValue{":n": &types.AttributeValueMemberN{Value: "1"}}
 	_, _ = db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		UpdateExpression:          aws.String("SET changed = :now ADD credit :n"), // want `WithPolicy repeats an UpdateItem whose response is lost, and this one then adds twice: use retryaws.WithPolicy\(policy, retryaws.Safely\(\)\), or a ConditionExpression`
+		UpdateExpression:          aws.String("SET changed = :now ADD credit :n"), // want `WithPolicy repeats an UpdateItem whose response is lost, and this one then adds twice: use retryaws.Safely without UpdateItem, or a ConditionExpression`
 		ExpressionAttributeValues: one,
 	})
 	_, _ = db.UpdateItem(ctx, &dynamodb.UpdateItemInput{UpdateExpression: aws.String("SET #credit = #credit - :n")})           // want `this one then adds twice`
