@@ -19,7 +19,7 @@ func (p *pass) reportInsisting() {
 			continue
 		}
 		from := p.wrapped(c.ChildAt(edge.CallExpr_Args, 0))
-		if from.Valid() && p.isOfEveryFailure(c.Cursor) && p.saysUnrepeatable(from) {
+		if from.Valid() && (p.isOfEveryFailure(c.Cursor) && p.saysUnrepeatable(from) || p.isOfLostCommit(c.Cursor, from)) {
 			p.report(c.Cursor, "retry.Transient overrides retry.Unrepeatable in the error of %s, so what may have taken effect is repeated: return the error as it is", called(from.Node().(ast.Expr)))
 		}
 	}
