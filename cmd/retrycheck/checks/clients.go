@@ -307,7 +307,7 @@ func (p *pass) given(v *types.Var) (values []inspector.Cursor) {
 			values = append(values, value)
 		}
 	}
-	if v.IsField() {
+	if v.IsField() || v.Pkg() != p.Pkg {
 		values = append(values, p.givenToField(v)...)
 	}
 	return append(values, p.arguments(v)...)
@@ -555,7 +555,20 @@ func (p *pass) fails(fn inspector.Cursor, c *call) bool {
 		if !ok || id.Name == "_" || !p.isError(id) {
 			return false
 		}
-		return p.endsWith(fn, at, p.info.ObjectOf(id))
+		obj := p.info.ObjectOf(id)
+		return p.endsWith(fn, at, obj) || p.isResult(at, obj) && len(p.usesAfter(fn, at, obj)) == 0
+	}
+	return false
+}
+
+// isResult reports whether a variable is a named result of a function around c.
+func (p *pass) isResult(c inspector.Cursor, v types.Object) bool {
+	for fn := range c.Enclosing((*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)) {
+		for result := range p.signature(fn).Results().Variables() {
+			if result == v {
+				return true
+			}
+		}
 	}
 	return false
 }

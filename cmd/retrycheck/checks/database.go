@@ -288,11 +288,11 @@ var (
 // isEffect reports whether a call sends something to others: a message, a mail or an order. A
 // method of the package is looked into instead.
 func (p *pass) isEffect(c *call) bool {
-	if sendsMail.MatchString(c.name) {
+	if sendsMail.MatchString(c.name) || adding.MatchString(c.name) {
 		return true
 	}
 	sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
-	if !ok || !telling.MatchString(sel.Sel.Name) || !p.mayReturnError(c.Cursor) || p.info.Selections[sel] == nil {
+	if !ok || !telling.MatchString(sel.Sel.Name) || !p.mayReturnError(p.chain(c.Cursor)) || p.info.Selections[sel] == nil {
 		return false
 	}
 	fun := c.ChildAt(edge.CallExpr_Fun, -1)

@@ -23,6 +23,9 @@ var Escape = analyzer("escape", "report rows, bodies, streams and contexts that 
 		if retriers.MatchString(call.name) {
 			p.reportLeft(call)
 		}
+		if inTx.MatchString(call.name) {
+			p.reportRows(call)
+		}
 		if !ownContext.MatchString(call.name) || !p.timed(call) {
 			continue
 		}
@@ -45,6 +48,25 @@ var Escape = analyzer("escape", "report rows, bodies, streams and contexts that 
 		}
 	}
 })
+
+// reportRows reports rows of a transaction that the code after it reads.
+func (p *pass) reportRows(loop *call) {
+	for c := range loop.op.Preorder((*ast.AssignStmt)(nil)) {
+		for i, target := range c.Node().(*ast.AssignStmt).Lhs {
+			v, ok := p.info.ObjectOf(lastName(ast.Unparen(target))).(*types.Var)
+			if !ok || p.owner(target) == nil || !outside(p.owner(target), loop.op) || p.lives(v.Type()) != "result" {
+				continue
+			}
+			read := slices.ContainsFunc(p.vars[v].uses, func(use inspector.Cursor) bool {
+				name, _ := field(use)
+				return loop.op.Contains(use) && name != "Close" && !compares(use.Parent())
+			})
+			if !read {
+				p.report(c.ChildAt(edge.AssignStmt_Lhs, i), "the transaction ends when the function returns, and %s with it: read the rows in the function", v.Name())
+			}
+		}
+	}
+}
 
 // reportKept reports a variable outside an operation that the operation sets at c to what ends
 // with the attempt, if only the code outside uses it.

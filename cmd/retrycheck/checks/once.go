@@ -22,6 +22,7 @@ var Once = analyzer("once", "report commands, connections and other things that 
 		p.reportOnce(call)
 		p.reportUsedUp(call)
 		p.reportClosed(call)
+		p.reportClosedClient(call)
 		p.reportKeptLock(call)
 		p.reportFired(call)
 	}
@@ -216,4 +217,27 @@ func (p *pass) endsCall(c inspector.Cursor) bool {
 	}
 	last := ret.Results[len(ret.Results)-1]
 	return p.info.Types[last].IsNil() || final.MatchString(p.callee(last))
+}
+
+// reportClosedClient reports a connection or a client from outside that an operation uses and
+// closes although it may fail, so that a retry uses what is closed.
+func (p *pass) reportClosedClient(loop *call) {
+	for _, c := range p.calls {
+		sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
+		if !ok || !loop.op.Contains(c.Cursor) || sel.Sel.Name != "Close" || len(c.Args) != 0 || p.functionAround(c.Cursor) != loop.op {
+			continue
+		}
+		id, isName := sel.X.(*ast.Ident) // a field may be opened by a method
+		owner := p.owner(sel.X)
+		if !isName || owner == nil || !p.survives(owner, loop.op) || p.sets(loop.op, owner) {
+			continue
+		}
+		_, deferred := c.Parent().Node().(*ast.DeferStmt)
+		isUsed := slices.ContainsFunc(p.vars[owner].uses, func(use inspector.Cursor) bool {
+			return loop.op.Contains(use) && !c.Contains(use) && !compares(use.Parent())
+		})
+		if isUsed && deferred && p.returnsErrors(loop.op) {
+			p.report(c.Cursor, "a retry uses %s after it is closed: close it after %s, or open it in each attempt", id.Name, shortName(loop.name))
+		}
+	}
 }

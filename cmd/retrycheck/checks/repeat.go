@@ -74,7 +74,7 @@ func (p *pass) reportStateIn(loop *call, fn inspector.Cursor) {
 			continue
 		}
 		v := p.owner(added)
-		if v == nil || !p.survives(v, fn) || p.usesState(fn, c, added) || fn != loop.op && p.mentionsField(loop.op, added) {
+		if v == nil || !p.survives(v, fn) || p.usesState(fn, c, added) && !p.addsSame(fn, c) || fn != loop.op && p.mentionsField(loop.op, added) {
 			continue
 		}
 		name := types.ExprString(added)
@@ -83,6 +83,45 @@ func (p *pass) reportStateIn(loop *call, fn inspector.Cursor) {
 		}
 		p.report(c, "a retry %s %s again: collect in a variable of the operation, and set %[2]s at its end", verb, name)
 	}
+}
+
+// addsSame reports whether a statement is the first thing that a function does that may fail, or
+// before it, and appends what was there before: each attempt appends the same once more.
+func (p *pass) addsSame(fn, c inspector.Cursor) bool {
+	n, ok := c.Node().(*ast.AssignStmt)
+	if !ok || n.Tok != token.ASSIGN || c.Parent().Node() != body(fn) {
+		return false
+	}
+	if _, ok := p.appends(n); !ok {
+		return false
+	}
+	for ret := range fn.Preorder((*ast.ReturnStmt)(nil)) {
+		if ret.Node().Pos() < n.Pos() {
+			return false
+		}
+	}
+	call := n.Rhs[0].(*ast.CallExpr)
+	for i := range call.Args[1:] {
+		arg := c.ChildAt(edge.AssignStmt_Rhs, 0).ChildAt(edge.CallExpr_Args, i+1)
+		for e := range arg.Preorder((*ast.CallExpr)(nil), (*ast.Ident)(nil)) {
+			v, isVar := p.info.Uses[identOf(e)].(*types.Var)
+			_, isCall := e.Node().(*ast.CallExpr)
+			if isCall || isVar && !v.IsField() && !p.survives(v, fn) {
+				return false
+			}
+		}
+	}
+	for _, set := range p.vars[p.owner(n.Lhs[0])].sets {
+		if fn.Contains(set) && set.Node().Pos() < n.Pos() {
+			return false // it is emptied first
+		}
+	}
+	return true
+}
+
+func identOf(c inspector.Cursor) *ast.Ident {
+	id, _ := c.Node().(*ast.Ident)
+	return id
 }
 
 // statistics has names of what may count all attempts on purpose.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retrysql"
 )
 
 var timed = retry.Policy{AttemptTimeout: 2 * time.Second}
@@ -209,4 +210,30 @@ func allFailures(ctx context.Context, p retry.Policy, ops []func(context.Context
 		}
 	}
 	return errors.Join(all...)
+}
+
+func rowsOfTransaction(ctx context.Context, p retry.Policy, db *sql.DB) (n int, err error) {
+	var rows *sql.Rows
+	err = retrysql.InTx(ctx, p, db, nil, func(ctx context.Context, tx *sql.Tx) (err error) {
+		rows, err = tx.QueryContext(ctx, "SELECT name FROM customer") // want `the transaction ends when the function returns, and rows with it: read the rows in the function`
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	for rows.Next() {
+		n++
+	}
+	err = retrysql.InTx(ctx, p, db, nil, func(ctx context.Context, tx *sql.Tx) (err error) {
+		rows, err = tx.QueryContext(ctx, "SELECT name FROM customer")
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			n = 1
+		}
+		return rows.Err()
+	})
+	return n, err
 }

@@ -2,6 +2,7 @@ package once
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"net"
 	"os/exec"
@@ -203,4 +204,27 @@ func firesAgain(ctx context.Context, p retry.Policy, results chan error) error {
 			return err
 		}
 	})
+}
+
+func closes(ctx context.Context, p retry.Policy, conn net.Conn, db *sql.DB) error {
+	err := retry.Do(ctx, p, func(ctx context.Context) error {
+		defer db.Close() // want `a retry uses db after it is closed: close it after retry.Do, or open it in each attempt`
+		return db.PingContext(ctx)
+	})
+	if err != nil {
+		return err
+	}
+	err = retry.Do(ctx, p, func(ctx context.Context) (err error) {
+		conn, err = net.Dial("tcp", "localhost:25")
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		_, err = conn.Write(nil)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return retry.Do(ctx, p, func(context.Context) error { return db.Close() })
 }

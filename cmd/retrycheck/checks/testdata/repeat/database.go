@@ -191,3 +191,33 @@ func answersInTx(w http.ResponseWriter, r *http.Request, p retry.Policy, db *sql
 		return nil
 	})
 }
+
+func commitsDeferred(ctx context.Context, p retry.Policy, db *sql.DB, id int) error {
+	return retry.Do(ctx, p, func(ctx context.Context) (err error) {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer func() {
+			if err == nil {
+				err = tx.Commit() // want `a COMMIT whose answer is lost is executed again`
+			}
+		}()
+		_, err = tx.ExecContext(ctx, withdraw, 1, id)
+		return err
+	})
+}
+
+func asksAgain(ctx context.Context, p retry.Policy, question string, ask func(context.Context, []string) (string, error)) ([]string, error) {
+	history := []string{"Answer in JSON."}
+	err := retry.Do(ctx, p, func(ctx context.Context) error {
+		history = append(history, question) // want `a retry appends to history again`
+		answer, err := ask(ctx, history)
+		if err != nil {
+			return err
+		}
+		history = append(history, answer)
+		return nil
+	})
+	return history, err
+}
