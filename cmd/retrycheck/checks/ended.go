@@ -138,8 +138,10 @@ func (p *pass) ends(c inspector.Cursor, l lineage) bool {
 	case *ast.ExprStmt:
 		call, ok := n.X.(*ast.CallExpr)
 		return p.receivesDone(n, l) || ok && p.cancelsOne(call, l) || p.waitsForGroup(c, l)
-	case *ast.AssignStmt, *ast.IfStmt:
+	case *ast.AssignStmt:
 		return p.waitsForGroup(c, l)
+	case *ast.IfStmt: // a branch that waits may leave
+		return n.Init != nil && p.waitsForGroup(c.ChildAt(edge.IfStmt_Init, -1), l) || p.waitsForGroup(c.ChildAt(edge.IfStmt_Cond, -1), l)
 	case *ast.ForStmt:
 		if n.Cond != nil {
 			return p.asksWhetherEnded(n.Cond, token.EQL, l) && len(exits(c)) == 0

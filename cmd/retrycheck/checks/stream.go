@@ -16,6 +16,9 @@ const event = ours + "/retryhttp/apis.Event"
 // Stream reports loops over events that drop the error which ends the stream, or that keep the
 // data of an event, whose memory the next one uses again.
 var Stream = analyzer("stream", "report loops over events that drop the error of the stream or keep the data of an event", func(p *pass) {
+	if !p.importsUs() {
+		return
+	}
 	for c := range p.root.Preorder((*ast.RangeStmt)(nil)) {
 		if p.yieldsErrors(c) {
 			p.reportDroppedError(c)

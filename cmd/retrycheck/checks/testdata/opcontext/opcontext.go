@@ -3,6 +3,7 @@ package opcontext
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"log"
 	"net/http"
 	"os"
@@ -352,6 +353,20 @@ func (w *worker) runsGroup(ctx context.Context, p retry.Policy, jobs []func(cont
 		return err
 	}
 	return retry.Do(ctx, p, w.flush) // want `ctx has ended here`
+}
+
+func (w *worker) runsBesideGroup(ctx context.Context, p retry.Policy, jobs []func(context.Context) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, job := range jobs {
+		g.Go(func() error { return retry.Do(ctx, p, job) })
+	}
+	if err := retry.Do(ctx, p, w.flush); err != nil {
+		return errors.Join(err, g.Wait())
+	}
+	if err := retry.Do(ctx, p, w.flush); err != nil {
+		return err
+	}
+	return g.Wait()
 }
 
 func (w *worker) runsGroupFirst(ctx context.Context, p retry.Policy, jobs []func(context.Context) error) error {
