@@ -480,3 +480,31 @@ func TestUnrepeatableAtEnd(t *testing.T) {
 		assert.Equal(t, "canceled", asError(t, err).ReasonLabel())
 	}
 }
+
+// TestInnerUnrepeatableAtEnd: what the Classifier of an inner call found unrepeatable is so for
+// the outer call, too, if AttemptTimeout has ended the inner one.
+func TestInnerUnrepeatableAtEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, mark := range []func(error) error{nil, retry.Transient} {
+			inner := retry.Policy{Classifier: retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{Class: retry.ClassTimeout, Unrepeatable: true} })}
+			calls := 0
+			err := retry.Do(t.Context(), retry.Policy{AttemptTimeout: time.Second}, func(ctx context.Context) error {
+				err := retry.Do(ctx, inner, func(ctx context.Context) error {
+					calls++
+					<-ctx.Done()
+					return errOp
+				})
+				if mark != nil {
+					return mark(err)
+				}
+				return err
+			})
+			if mark == nil {
+				assert.Equal(t, 1, calls)
+				assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+			} else {
+				assert.Equal(t, 3, calls, "a marker decides")
+			}
+		}
+	})
+}

@@ -82,12 +82,14 @@ func (m *marks) read(err error) {
 		case *errfacts.Overtime:
 			overtime = true
 		case *Error:
+			unrepeatable := errfacts.Is(e.Reason, ErrUnrepeatable) // for the Classifier of the inner call
 			if overtime && (errors.Is(e.Reason, context.DeadlineExceeded) || errors.Is(e.Reason, context.Canceled)) {
+				m.Unrepeatable = m.Unrepeatable || unrepeatable && m.Class == ClassUnknown
 				err = walk.Instead(e.Err)
 				continue
 			}
 			m.addGiveUp(e.Err)
-			m.Unrepeatable = m.Unrepeatable || m.GaveUp && e.Reason == ErrUnrepeatable
+			m.Unrepeatable = m.Unrepeatable || m.GaveUp && unrepeatable
 			err = walk.Instead(e.Err)
 			continue
 		default:
