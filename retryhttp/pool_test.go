@@ -13,16 +13,19 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/memnet"
 	"github.com/gobackoff/retry/retryhttp"
 )
 
@@ -311,6 +314,64 @@ func TestPoolKeepsNoHTTP1(t *testing.T) {
 			assert.Len(t, executed, many)
 		}
 	}
+}
+
+// TestPoolLimit: over HTTP/1, too, no more connections are open at a time than MaxConnsPerHost.
+func TestPoolLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const many, most = 20, 2
+		var open, peak atomic.Int64
+		network := memnet.New()
+		server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			time.Sleep(time.Second)
+			if r.Header.Get("Number") == "7" {
+				panic(http.ErrAbortHandler)
+			}
+			_, _ = io.WriteString(w, content)
+		})}
+		go server.Serve(network)
+		defer time.Sleep(time.Hour)
+		defer server.Close()
+		base := &http.Transport{MaxConnsPerHost: most, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			conn, err := network.Dial(ctx, "", "")
+			peak.Store(max(peak.Load(), open.Add(1)))
+			return &openConn{Conn: conn, closed: sync.OnceFunc(func() { open.Add(-1) })}, err
+		}}
+		transport := &retryhttp.Transport{Base: base, MayRepeat: func(*http.Request) bool { return false }}
+		start := time.Now()
+		var senders sync.WaitGroup
+		for i := range many {
+			senders.Go(func() {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				req := request(t, "GET", "").WithContext(ctx)
+				req.Header.Set("Number", strconv.Itoa(i))
+				if i == 5 {
+					time.AfterFunc(100*time.Millisecond, cancel) // while it waits, or has a connection
+				}
+				resp, err := transport.RoundTrip(req)
+				if err == nil {
+					_, _ = io.Copy(io.Discard, resp.Body)
+					assert.NoError(t, resp.Body.Close())
+				}
+			})
+		}
+		senders.Wait()
+		assert.EqualValues(t, most, peak.Load())
+		assert.InDelta(t, many/most, time.Since(start).Seconds(), 1.5)
+		synctest.Wait()
+		assert.Zero(t, open.Load())
+	})
+}
+
+type openConn struct {
+	net.Conn
+	closed func()
+}
+
+func (c *openConn) Close() error {
+	c.closed()
+	return c.Conn.Close()
 }
 
 // TestPoolDialsAtOnce: a connection that hangs while it is opened, in its handshake or at a

@@ -26,7 +26,7 @@ import (
 type pool struct {
 	mu        sync.Mutex
 	conns     []*http.ClientConn
-	dialing   int           // connections that are being opened
+	others    int           // connections that are being opened, or serve one request
 	added     chan struct{} // closed when conns gets another; nil: nobody waits for that
 	dialer    *http.Transport
 	forgotten bool // it gets no connections
@@ -95,10 +95,10 @@ func (p *pool) usable(t *http.Transport, mayOpen bool) (*http.ClientConn, chan s
 	if t.MaxConnsPerHost > 0 && len(p.conns) >= t.MaxConnsPerHost {
 		return p.conns[len(p.conns)-1], nil // its RoundTrip waits
 	}
-	if !mayOpen || t.MaxConnsPerHost > 0 && len(p.conns)+p.dialing >= t.MaxConnsPerHost {
+	if !mayOpen || t.MaxConnsPerHost > 0 && len(p.conns)+p.others >= t.MaxConnsPerHost {
 		return nil, p.waitLocked()
 	}
-	p.dialing++
+	p.others++
 	if p.dialer == nil {
 		p.dialer = dialerOf(t)
 	}
@@ -157,8 +157,10 @@ func (p *pool) open(ctx context.Context, scheme, address string, result chan<- o
 	var o opening
 	o.conn, o.err = dialer.NewClientConn(ctx, scheme, address)
 	p.mu.Lock()
-	p.dialing--
 	o.single = o.err == nil && (o.conn.Available() == 1 || p.forgotten)
+	if !o.single {
+		p.others--
+	}
 	if o.err == nil && !o.single {
 		i := slices.IndexFunc(p.conns, isUsable)
 		if i < 0 {
@@ -168,17 +170,31 @@ func (p *pool) open(ctx context.Context, scheme, address string, result chan<- o
 			o.conn = p.conns[i]
 		}
 	}
-	if p.added != nil { // also after a failure: another request may open one now
-		close(p.added)
-		p.added = nil
-	}
+	p.signal() // also after a failure: another request may open one now
 	p.mu.Unlock()
 	select {
 	case result <- o:
 	case <-left:
 		if o.single {
 			_ = o.conn.Close()
+			p.end()
 		}
+	}
+}
+
+// end notes that a connection which served one request is closed.
+func (p *pool) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.others--
+	p.signal()
+}
+
+// signal wakes the requests that wait for a connection. p.mu is held.
+func (p *pool) signal() {
+	if p.added != nil {
+		close(p.added)
+		p.added = nil
 	}
 }
 
@@ -201,7 +217,10 @@ func (p *pool) waitLocked() chan struct{} {
 func (p *pool) roundTrip(c *http.ClientConn, own bool, req *http.Request) (*http.Response, error) {
 	resp, err := c.RoundTrip(req)
 	m := meaningOf(err)
-	if own || m == notSent || m == notTaken {
+	switch {
+	case own:
+		p.retireOwn(c)
+	case m == notSent, m == notTaken:
 		p.mu.Lock()
 		p.conns = slices.DeleteFunc(p.conns, func(other *http.ClientConn) bool { return other == c })
 		p.mu.Unlock()
@@ -214,6 +233,19 @@ func (p *pool) roundTrip(c *http.ClientConn, own bool, req *http.Request) (*http
 func retire(c *http.ClientConn) {
 	c.SetStateHook(closeIfIdle)
 	closeIfIdle(c)
+}
+
+// retireOwn is retire for a connection that serves one request.
+func (p *pool) retireOwn(c *http.ClientConn) {
+	end := sync.OnceFunc(p.end)
+	hook := func(c *http.ClientConn) {
+		closeIfIdle(c)
+		if c.InFlight() == 0 || c.Err() != nil {
+			end()
+		}
+	}
+	c.SetStateHook(hook)
+	hook(c)
 }
 
 func closeIfIdle(c *http.ClientConn) {
