@@ -140,20 +140,47 @@ func (p *pass) retries(c inspector.Cursor) bool {
 // Fake reports what package retrytest has for tests, in other code.
 var Fake = analyzer("fake", "report clocks and random numbers of tests in other code", func(p *pass) {
 	for c := range p.root.Preorder((*ast.KeyValueExpr)(nil)) {
-		name := p.field(c)
-		if name != ours+".Clock" && name != ours+".Rand" {
-			continue
+		p.reportFake(c, p.field(c), c.ChildAt(edge.KeyValueExpr_Value, -1))
+	}
+	for c := range p.root.Preorder((*ast.AssignStmt)(nil)) {
+		n := c.Node().(*ast.AssignStmt)
+		for i, left := range n.Lhs {
+			sel, ok := left.(*ast.SelectorExpr)
+			if ok && len(n.Lhs) == len(n.Rhs) {
+				p.reportFake(c.ChildAt(edge.AssignStmt_Lhs, i), objectName(p.info.Uses[sel.Sel]), c.ChildAt(edge.AssignStmt_Rhs, i))
+			}
 		}
-		value := p.value(c.ChildAt(edge.KeyValueExpr_Value, -1))
-		made := p.callee(value.Node())
-		if lit, ok := value.Node().(*ast.CompositeLit); ok {
-			made = typeName(p.info.TypeOf(lit))
-		}
-		if strings.HasPrefix(made, ours+"/retrytest.") && !p.isTesting(c) {
-			p.report(c, "%s is for tests: with it, retries do not wait", shortName(made))
+	}
+	for _, c := range p.calls {
+		if twice.MatchString(c.name) && !p.isTesting(c.Cursor) {
+			p.report(c.Cursor, "%s is for tests: it executes the operation twice", shortName(c.name))
 		}
 	}
 })
+
+var (
+	fakedFields = names(ours + `(/\w+)*\.(Clock|Rand)`)
+	twice       = names(ours + `/retrytest\.Twice(Value)?`)
+)
+
+// reportFake reports a clock or random numbers of package retrytest that are given to a field in
+// other code than tests.
+func (p *pass) reportFake(c inspector.Cursor, field string, value inspector.Cursor) {
+	if !fakedFields.MatchString(field) {
+		return
+	}
+	value = p.value(value)
+	made := p.callee(value.Node())
+	if lit, ok := value.Node().(*ast.CompositeLit); ok {
+		made = typeName(p.info.TypeOf(lit))
+	}
+	if call, ok := value.Node().(*ast.CallExpr); ok && isBuiltin(p.info, call, "new") {
+		made = typeName(p.info.TypeOf(call))
+	}
+	if strings.HasPrefix(made, ours+"/retrytest.") && !p.isTesting(c) {
+		p.report(c, "%s is for tests: with it, retries do not wait", shortName(made))
+	}
+}
 
 // isTesting reports whether the file around c imports package testing.
 func (p *pass) isTesting(c inspector.Cursor) bool {

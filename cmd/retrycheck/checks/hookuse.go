@@ -15,6 +15,7 @@ var hookFields = names(ours + `\.(OnAttempt|OnRetry|OnGiveUp)`)
 
 // reportUseOfHooks reports what functions of hooks must not do.
 func (p *pass) reportUseOfHooks() {
+	p.reportEarlyLogger()
 	for c := range p.root.Preorder((*ast.KeyValueExpr)(nil)) {
 		if hookFields.MatchString(p.field(c)) {
 			p.reportHook(c, p.field(c), p.function(c.ChildAt(edge.KeyValueExpr_Value, -1)))
@@ -27,6 +28,17 @@ func (p *pass) reportUseOfHooks() {
 			if ok && len(n.Lhs) == len(n.Rhs) && hookFields.MatchString(objectName(p.info.Uses[sel.Sel])) {
 				p.reportHook(c.ChildAt(edge.AssignStmt_Lhs, i), objectName(p.info.Uses[sel.Sel]), p.function(c.ChildAt(edge.AssignStmt_Rhs, i)))
 			}
+		}
+	}
+}
+
+// reportEarlyLogger reports hooks of a variable of the package that log with the default logger,
+// which main sets later.
+func (p *pass) reportEarlyLogger() {
+	sets := slices.ContainsFunc(p.calls, func(c *call) bool { return c.name == "log/slog.SetDefault" && !p.inTest(c.Cursor) })
+	for _, c := range p.calls {
+		if c.name == ours+"/retryslog.Hooks" && sets && p.callee(c.Args[0]) == "log/slog.Default" && around(c.Cursor, (*ast.FuncDecl)(nil), (*ast.FuncLit)(nil)) == p.root {
+			p.report(c.Cursor, "this takes the default logger before slog.SetDefault sets another one: pass nil, which means the default when a line is logged")
 		}
 	}
 }

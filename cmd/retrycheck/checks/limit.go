@@ -15,6 +15,8 @@ var Limit = analyzer("limit", "report time limits of whole calls that the first 
 	if !p.importsUs() {
 		return
 	}
+	p.reportEndlessDelays()
+	p.reportSameNumber()
 	for _, call := range p.loops {
 		p.reportDeadline(call)
 	}

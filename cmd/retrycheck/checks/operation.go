@@ -17,6 +17,7 @@ import (
 // whose context has ended.
 var OpContext = analyzer("opcontext", "report operations that ignore the context that they are given, and calls whose context has ended", func(p *pass) {
 	p.reportEnded()
+	p.reportDeafParts()
 	for _, call := range p.loops {
 		if ctx := p.contextToPass(call.Cursor); ctx != "" && len(call.Args) > 0 && p.isBackground(call.Args[0]) {
 			p.report(call.Cursor, "%s goes on after %s is done: pass %[2]s to it", shortName(call.name), ctx)

@@ -3,9 +3,11 @@ package hooks
 import (
 	"context"
 	"log"
+	"log/slog"
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryslog"
 )
 
 type key struct{}
@@ -120,4 +122,14 @@ func asked(call context.Context, p retry.Policy) {
 		log.Print(a.Number)
 		return err
 	})
+}
+
+var (
+	early = retry.Policy{Hooks: retryslog.Hooks(slog.Default())} // want `this takes the default logger before slog.SetDefault sets another one: pass nil`
+	late  = retry.Policy{Hooks: retryslog.Hooks(nil)}
+)
+
+func setsLogger(l *slog.Logger) retry.Hooks {
+	slog.SetDefault(l)
+	return retryslog.Hooks(slog.Default())
 }

@@ -3,6 +3,7 @@ package limit
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -140,4 +141,65 @@ func afterWait(ctx context.Context, op func(context.Context) error) error {
 	defer cancel()
 	p := retry.Policy{Backoff: retry.Constant(5 * time.Second)}
 	return retry.Do(ctx, p, op)
+}
+
+func total(p retry.Policy, most time.Duration) (sum time.Duration) {
+	endless := retry.Policy{MaxAttempts: retry.Unlimited}
+	for delay := range endless.Delays() { // want `the policy allows any number of retries, so these delays never end: set MaxAttempts or MaxElapsed, or break`
+		sum += delay
+	}
+	_ = slices.Collect(endless.Delays()) // want `these delays never end`
+	for delay := range endless.Delays() {
+		sum += delay
+		if sum > time.Hour {
+			break
+		}
+	}
+	for delay := range p.Delays() {
+		sum += delay
+	}
+	for delay := range (retry.Policy{MaxAttempts: retry.Unlimited, MaxElapsed: most}).Delays() {
+		sum += delay
+	}
+	return sum
+}
+
+func byHand(ctx context.Context, p retry.Policy, op func(context.Context) error) error {
+	start := time.Now()
+	for {
+		err := op(ctx)
+		if err == nil {
+			return nil
+		}
+		wait, reason := p.Next(retry.Attempt{Err: err}, time.Since(start)) // want `the Number of this attempt is the same in each round, so MaxAttempts never ends the loop`
+		if reason != nil {
+			return err
+		}
+		time.Sleep(wait)
+	}
+}
+
+func numbered(ctx context.Context, p retry.Policy, op func(context.Context) error) error {
+	var a, same retry.Attempt
+	for n := 1; ; n++ {
+		a.Err = op(ctx)
+		if a.Err == nil {
+			return nil
+		}
+		a.Number++
+		wait, reason := p.Next(a, 0)
+		if reason != nil {
+			return a.Err
+		}
+		_, _ = p.Next(retry.Attempt{Number: n, Err: a.Err}, 0)
+		_, _ = p.Next(retry.Attempt{Number: 1, Err: a.Err}, 0) // want `the Number of this attempt is the same in each round`
+		same.Err = a.Err
+		_, _ = p.Next(same, 0) // want `the Number of this attempt is the same in each round`
+		time.Sleep(wait)
+	}
+}
+
+func once(p retry.Policy, err error) time.Duration {
+	wait, _ := p.Next(retry.Attempt{Number: 1, Err: err}, 0)
+	return wait
 }
