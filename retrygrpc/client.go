@@ -27,9 +27,9 @@ type Client struct {
 	// Repeatable lists methods ("package.Service/Method") and services ("package.Service") that
 	// may be executed more than once, in addition to those that their idempotency_level allows.
 	// A method may begin with a slash, as in the generated constants, such as
-	// Health_Check_FullMethodName. "*" means all methods. If a name is malformed, or no registered service has it, each call
-	// returns an error. The name is then misspelled, or the generated code of the service is
-	// not linked into the program.
+	// Health_Check_FullMethodName. "*" means all methods. If a name is malformed, or no
+	// registered service has it, each call returns an error. The name is then misspelled, or
+	// the generated code of the service is not linked into the program.
 	Repeatable []string
 
 	// AllowUnregistered allows names in Repeatable whose service is not registered. It is for
