@@ -12,16 +12,24 @@ import (
 // Escape reports what an operation gets with the context of an attempt and hands out, so that
 // it is canceled before the caller uses it. Response does this for HTTP responses.
 var Escape = analyzer("escape", "report rows, bodies, streams and contexts that leave an operation with an AttemptTimeout", func(p *pass) {
+	for _, loop := range p.loops {
+		if fn := around(loop.Cursor, (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)); fn.Node() != nil && loop.name == ours+".DoValue" {
+			p.reportCanceledResult(fn)
+		}
+	}
+	calls := p.contextCalls()
 	for _, s := range p.starts(p.root) {
 		fn := around(s.at, (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil))
-		retries := slices.ContainsFunc(p.loops, func(loop *call) bool { return s.lit.Contains(loop.Cursor) })
+		retries := slices.ContainsFunc(calls, func(c contextCall) bool { return s.lit.Contains(c.Cursor) })
 		if retries && fn.Node() != nil {
 			p.reportUnreceived(fn, s, "the function has returned, so the goroutine never ends")
+			p.reportNotSent(fn, s)
 		}
 	}
 	for _, call := range p.operations {
 		if retriers.MatchString(call.name) {
 			p.reportLeft(call)
+			p.reportCanceledResult(call.op)
 		}
 		if inTx.MatchString(call.name) {
 			p.reportRows(call)
@@ -113,4 +121,31 @@ func (p *pass) lives(t types.Type) string {
 		return "reader"
 	}
 	return ""
+}
+
+// reportCanceledResult reports rows, a body or a stream that a function returns, and whose context it
+// cancels when it does.
+func (p *pass) reportCanceledResult(fn inspector.Cursor) {
+	for ret := range fn.Preorder((*ast.ReturnStmt)(nil)) {
+		if around(ret, (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)) != fn || len(ret.Node().(*ast.ReturnStmt).Results) == 0 {
+			continue
+		}
+		result := ret.ChildAt(edge.ReturnStmt_Results, 0)
+		what := p.lives(p.info.TypeOf(result.Node().(ast.Expr)))
+		if what == "" || what == "context" {
+			continue
+		}
+		value := result
+		if given := p.latestValue(result); given.Valid() {
+			value = given
+		}
+		call, ok := value.Node().(*ast.CallExpr)
+		if !ok || len(call.Args) == 0 || !isContext(p.info.TypeOf(call.Args[0])) {
+			continue
+		}
+		from := p.lineage(value.ChildAt(edge.CallExpr_Args, 0))
+		if from.known && p.defersCancel(fn, ret, from) {
+			p.report(result, "the deferred cancel ends this %s when the function returns: read it in the function, or let the caller cancel", what)
+		}
+	}
 }

@@ -245,6 +245,11 @@ func (p *pass) asks(c inspector.Cursor) bool {
 		return true
 	}
 	fn := outermost(c)
+	for other := range fn.Preorder((*ast.TypeAssertExpr)(nil)) {
+		if other.Node().Pos() < c.Node().Pos() && (isPair(other) || other.Node().(*ast.TypeAssertExpr).Type == nil) {
+			return true
+		}
+	}
 	return slices.ContainsFunc(p.calls, func(other *call) bool {
 		return strings.HasPrefix(other.name, "errors.") && fn.Contains(other.Cursor) && other.Pos() < c.Node().Pos()
 	})
@@ -507,6 +512,42 @@ func (p *pass) reportOnlyGivenUp() {
 		if first >= 0 && !slices.ContainsFunc(uses.uses, func(use inspector.Cursor) bool { return !p.asksForGivenUp(use) && !p.isInBranch(use, uses.uses) }) {
 			p.report(uses.uses[first].Parent(), "a permanent error of the operation is not matched here, so it passes for a success: ask for %s != nil, too", v.Name())
 		}
+	}
+}
+
+// reportOnlySomeCases reports a switch statement that asks an error of Do for some failures, one of them
+// that Do gave up, and leaves the others to the code behind it.
+func (p *pass) reportOnlySomeCases(c inspector.Cursor) {
+	n := c.Node().(*ast.SwitchStmt)
+	if n.Tag != nil {
+		return
+	}
+	var err *types.Var
+	gaveUp := false
+	for i, s := range n.Body.List {
+		clause := s.(*ast.CaseClause)
+		if clause.List == nil {
+			return // default
+		}
+		for j, e := range clause.List {
+			call, ok := e.(*ast.CallExpr)
+			if !ok || p.callee(call) != "errors.Is" && p.callee(call) != "errors.As" {
+				return
+			}
+			at := c.ChildAt(edge.SwitchStmt_Body, -1).ChildAt(edge.BlockStmt_List, i).ChildAt(edge.CaseClause_List, j).ChildAt(edge.CallExpr_Args, 0)
+			v := p.owner(call.Args[0])
+			if v == nil || err != nil && v != err {
+				return
+			}
+			err = v
+			gaveUp = gaveUp || p.asksForGivenUp(at)
+		}
+	}
+	if !gaveUp || len(n.Body.List) < 2 || len(p.vars[err].sets) != 1 || slices.ContainsFunc(p.vars[err].uses, func(use inspector.Cursor) bool { return !c.Contains(use) }) {
+		return
+	}
+	if value := givenAt(p.vars[err].sets[0]); value.Valid() && len(p.origin(value).loops) > 0 {
+		p.report(c, "other failures pass for a success behind this switch: add a case %s != nil", err.Name())
 	}
 }
 

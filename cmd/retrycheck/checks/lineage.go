@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"math"
 	"slices"
 	"strings"
 
@@ -104,7 +105,9 @@ func (p *pass) trace(c inspector.Cursor, l *lineage) {
 		switch {
 		case derives.MatchString(name) && len(n.Args) > 0 && isContext(p.info.TypeOf(n.Args[0])):
 			l.derived = append(l.derived, c)
-			p.trace(c.ChildAt(edge.CallExpr_Args, 0), l)
+			if !p.isBackground(n.Args[0]) {
+				p.trace(c.ChildAt(edge.CallExpr_Args, 0), l)
+			}
 		case name == "net/http.Request.Context":
 			l.requests = append(l.requests, c)
 		case ofTesting.MatchString(name):
@@ -127,8 +130,11 @@ func (p *pass) traceVariable(c inspector.Cursor, id *ast.Ident, l *lineage) {
 		return
 	}
 	l.vars = append(l.vars, v)
-	for _, set := range p.vars[v].sets {
+	for i, set := range p.vars[v].sets {
 		value := givenAt(set)
+		if i == 0 && p.isRenewed(v) {
+			continue
+		}
 		if set.ParentEdgeKind() == edge.Field_Names {
 			value = p.passed(v, set)
 			if !value.Valid() {
@@ -141,6 +147,22 @@ func (p *pass) traceVariable(c inspector.Cursor, id *ast.Ident, l *lineage) {
 		}
 		p.trace(value, l)
 	}
+}
+
+// isRenewed reports whether a variable is context.Background() only until another context is derived
+// from it, and set as the variable.
+func (p *pass) isRenewed(v *types.Var) bool {
+	sets := p.vars[v].sets
+	first := givenAt(sets[0])
+	if len(sets) < 2 || !first.Valid() || !p.isBackground(first.Node()) {
+		return false
+	}
+	next := givenAt(sets[1])
+	if !next.Valid() || !derives.MatchString(p.callee(next.Node())) || block(sets[1]) != block(sets[0]) {
+		return false
+	}
+	id, ok := firstArg(next.Node()).(*ast.Ident)
+	return ok && p.info.Uses[id] == v
 }
 
 // passed returns what a parameter of a function literal gets: the argument, if the literal is
@@ -319,31 +341,48 @@ var awaiting = names(`(?i)(wait|join|drain|await)\w*`)
 
 // awaits reports whether a function may wait for what it starts.
 func (p *pass) awaits(fn, started inspector.Cursor) bool {
+	if p.awaitedAt(fn, started) != never {
+		return true
+	}
+	for c := range fn.Preorder((*ast.UnaryExpr)(nil), (*ast.CallExpr)(nil)) {
+		if isDeferred(c) && !started.Contains(c) && p.mayWait(c) {
+			return true
+		}
+	}
+	return false
+}
+
+const never = token.Pos(math.MaxInt)
+
+// awaitedAt returns the first position behind a statement at which a function may wait for what the
+// statement starts, or never.
+func (p *pass) awaitedAt(fn, started inspector.Cursor) token.Pos {
+	first := never
 	for c := range fn.Preorder((*ast.UnaryExpr)(nil), (*ast.SelectStmt)(nil), (*ast.RangeStmt)(nil), (*ast.CallExpr)(nil)) {
-		later := c.Node().Pos() > started.Node().End()
-		if started.Contains(c) {
-			continue
+		if at := c.Node().Pos(); at > started.Node().End() && at < first && !isDeferred(c) && p.mayWait(c) {
+			first = at
 		}
-		switch n := c.Node().(type) {
-		case *ast.SelectStmt:
-			if later {
-				return true
-			}
-		case *ast.UnaryExpr:
-			if n.Op == token.ARROW && (later || isDeferred(c)) {
-				return true
-			}
-		case *ast.RangeStmt:
-			if _, isChan := p.info.TypeOf(n.X).Underlying().(*types.Chan); isChan && later {
-				return true
-			}
-		case *ast.CallExpr:
-			id := lastName(ast.Unparen(n.Fun))
-			waiting := id != nil && awaiting.MatchString(id.Name) || slices.ContainsFunc(n.Args, p.isSignal)
-			if waiting && (later || isDeferred(c)) {
-				return true
-			}
+	}
+	return first
+}
+
+// mayWait reports whether a statement or a call may wait for a goroutine.
+func (p *pass) mayWait(c inspector.Cursor) bool {
+	switch n := c.Node().(type) {
+	case *ast.SelectStmt:
+		return true
+	case *ast.UnaryExpr:
+		return n.Op == token.ARROW
+	case *ast.RangeStmt:
+		t := p.info.TypeOf(n.X)
+		if t == nil {
+			return false
 		}
+		_, isChan := t.Underlying().(*types.Chan)
+		return isChan
+	case *ast.CallExpr:
+		id := lastName(ast.Unparen(n.Fun))
+		return id != nil && awaiting.MatchString(id.Name) || slices.ContainsFunc(n.Args, p.isSignal)
 	}
 	return false
 }

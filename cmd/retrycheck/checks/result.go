@@ -161,6 +161,9 @@ var Compare = analyzer("compare", "report errors of Do that are compared with ==
 	p.reportUnwrapped()
 	p.reportNilErr()
 	p.reportOnlyGivenUp()
+	for c := range p.root.Preorder((*ast.SwitchStmt)(nil)) {
+		p.reportOnlySomeCases(c)
+	}
 })
 
 // lastName returns the last identifier of a name such as io.EOF, or nil.

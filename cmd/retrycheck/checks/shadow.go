@@ -48,7 +48,8 @@ func (p *pass) reportShadow(at, statement inspector.Cursor) {
 	value := givenAt(at)
 	_, isCall := value.Node().(*ast.CallExpr)
 	isLoop := slices.ContainsFunc(p.loops, func(l *call) bool { return l.Cursor == value })
-	if loop == nil && !isLoop {
+	ofDo := loop == nil && !isLoop && value.Valid() && p.isError(id) && p.callee(value.Node()) == "fmt.Errorf" && len(p.origin(value).loops) > 0
+	if loop == nil && !isLoop && !ofDo {
 		return
 	}
 	if from, isIdent := value.Node().(*ast.Ident); isIdent && loop != nil {

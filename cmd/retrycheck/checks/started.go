@@ -32,21 +32,23 @@ type started struct{ at, lit inspector.Cursor }
 func (p *pass) reportUnawaited() {
 	for _, s := range p.starts(p.root) {
 		fn := around(s.at, (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil))
-		if fn.Node() == nil || p.awaits(fn, s.at) || p.locks(fn) {
+		if fn.Node() == nil || p.locks(fn) {
 			continue
 		}
+		waited := p.awaitedAt(fn, s.at)
 		for c := range s.lit.Preorder((*ast.AssignStmt)(nil)) {
 			for i, target := range c.Node().(*ast.AssignStmt).Lhs {
 				value := givenAt(c.ChildAt(edge.AssignStmt_Lhs, i))
 				byDo := slices.ContainsFunc(p.loops, func(loop *call) bool {
 					return loop.Cursor == value || loop.op.Valid() && s.lit.Contains(loop.op) && loop.op.Contains(c)
 				})
+				byDo = byDo || value.Valid() && len(p.origin(value).loops) > 0
 				id, ok := target.(*ast.Ident)
 				if !byDo || !ok || id.Name == "_" {
 					continue
 				}
 				v, ok := p.info.ObjectOf(id).(*types.Var)
-				if ok && outside(v, s.lit) && v.Kind() != types.PackageVar && p.isReadIn(fn, v, s.at) {
+				if ok && outside(v, s.lit) && v.Kind() != types.PackageVar && p.isReadIn(fn, v, s.at, waited) {
 					p.report(c, "%s is read before this goroutine has set it, because nothing waits for the goroutine", id.Name)
 				}
 			}
@@ -54,11 +56,45 @@ func (p *pass) reportUnawaited() {
 	}
 }
 
-// isReadIn reports whether a function itself reads a variable behind what starts a goroutine.
-func (p *pass) isReadIn(fn inspector.Cursor, v *types.Var, start inspector.Cursor) bool {
+// isReadIn reports whether a function itself reads a variable behind what starts a goroutine, and
+// before the place where it waits.
+func (p *pass) isReadIn(fn inspector.Cursor, v *types.Var, start inspector.Cursor, waited token.Pos) bool {
 	return slices.ContainsFunc(p.vars[v].uses, func(use inspector.Cursor) bool {
-		return use.Node().Pos() > start.Node().End() && around(use, (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)) == fn && !isDiscarded(use)
+		return use.Node().Pos() > start.Node().End() && use.Node().Pos() < waited && around(use, (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)) == fn && !isDiscarded(use)
 	})
+}
+
+// reportNotSent reports a goroutine that sends nothing after a failure, if the function that starts it
+// receives once for each goroutine.
+func (p *pass) reportNotSent(fn inspector.Cursor, s started) {
+	for send := range s.lit.Preorder((*ast.SendStmt)(nil)) {
+		v := p.owner(send.Node().(*ast.SendStmt).Chan)
+		if v == nil || !outside(v, s.lit) || outside(v, fn) || send.ParentEdgeKind() != edge.BlockStmt_List || send.Parent().Parent() != s.lit {
+			continue
+		}
+		sends, counted := 0, false
+		for _, use := range p.vars[v].uses {
+			switch {
+			case s.lit.Contains(use):
+				sends++
+			case use.ParentEdgeKind() == edge.UnaryExpr_X && isLoop(around(use, (*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.SelectStmt)(nil), (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil))):
+				counted = true
+			default:
+				sends = 2 // such as close
+			}
+		}
+		if sends != 1 || !counted {
+			continue
+		}
+		for ret := range s.lit.Preorder((*ast.ReturnStmt)(nil)) {
+			test, ok := ret.Parent().Parent().Node().(*ast.IfStmt)
+			inLit := around(ret, (*ast.FuncLit)(nil)) == s.lit
+			if ok && inLit && p.isFailure(test.Cond) && ret.Node().Pos() < send.Node().Pos() {
+				p.report(ret, "after a failure this goroutine sends nothing, and the function waits for it forever: send the error, too")
+				return
+			}
+		}
+	}
 }
 
 // reportLeft reports goroutines that an operation starts and leaves: one that has the context of

@@ -372,3 +372,35 @@ func texts(ctx context.Context, p retry.Policy, op func(context.Context) error) 
 	}
 	return "failed: " + err.Error()
 }
+
+func someCases(ctx context.Context, p retry.Policy, op func(context.Context) error) int {
+	err := retry.Do(ctx, p, op)
+	switch { // want `other failures pass for a success behind this switch: add a case err != nil`
+	case errors.Is(err, errSoldOut):
+		return 404
+	case errors.Is(err, retry.ErrMaxAttempts):
+		return 503
+	}
+	return 200
+}
+
+func allCases(ctx context.Context, p retry.Policy, op func(context.Context) error) int {
+	err := retry.Do(ctx, p, op)
+	switch {
+	case errors.Is(err, errSoldOut):
+		return 404
+	case errors.Is(err, retry.ErrMaxAttempts):
+		return 503
+	case err != nil:
+		return 500
+	}
+	switch err := retry.Do(ctx, p, op).(type) {
+	case *retry.Error:
+		return err.Attempts
+	}
+	switch err.(type) {
+	case *retry.Error:
+		return err.(*retry.Error).Attempts
+	}
+	return 200
+}

@@ -239,3 +239,14 @@ func halfChecked(ctx context.Context, p retry.Policy, find func(context.Context)
 	}
 	return u.name // want `u may be nil if retry.DoValue failed`
 }
+
+func shadowsLast(ctx context.Context, p retry.Policy, ops []func(context.Context) error) error {
+	var last error
+	for i, op := range ops {
+		if err := retry.Do(ctx, p, op); err != nil {
+			last := fmt.Errorf("%d: %w", i, err) // want `this declares another last`
+			log.Print(last)
+		}
+	}
+	return last
+}

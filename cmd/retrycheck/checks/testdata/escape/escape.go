@@ -237,3 +237,66 @@ func rowsOfTransaction(ctx context.Context, p retry.Policy, db *sql.DB) (n int, 
 	})
 	return n, err
 }
+
+func canceled(ctx context.Context, p retry.Policy, open func(context.Context) (io.ReadCloser, error)) (io.ReadCloser, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return retry.DoValue(ctx, p, open) // want `the deferred cancel ends this reader when the function returns: read it in the function, or let the caller cancel`
+}
+
+func canceledRows(ctx context.Context, p retry.Policy, db *sql.DB) (*sql.Rows, error) {
+	return retry.DoValue(ctx, p, func(ctx context.Context) (*sql.Rows, error) {
+		ctx, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		rows, err := db.QueryContext(ctx, "SELECT name FROM customer")
+		if err != nil {
+			return nil, err
+		}
+		return rows, nil // want `the deferred cancel ends this result`
+	})
+}
+
+func canceledLater(ctx context.Context, p retry.Policy, open func(context.Context) (io.ReadCloser, error)) (io.ReadCloser, context.CancelFunc, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	r, err := retry.DoValue(ctx, p, open)
+	if err != nil {
+		cancel()
+		return nil, nil, err
+	}
+	return r, cancel, nil
+}
+
+func sendsNothing(ctx context.Context, p retry.Policy, names []string, count func(context.Context) (int, error)) (sum int) {
+	counts := make(chan int)
+	for range names {
+		go func() {
+			n, err := retry.DoValue(ctx, p, count)
+			if err != nil {
+				return // want `after a failure this goroutine sends nothing, and the function waits for it forever: send the error, too`
+			}
+			counts <- n
+		}()
+	}
+	for range names {
+		sum += <-counts
+	}
+	return sum
+}
+
+func sendsAlways(ctx context.Context, p retry.Policy, names []string, count func(context.Context) (int, error)) (sum int) {
+	counts := make(chan int)
+	for range names {
+		go func() {
+			n, err := retry.DoValue(ctx, p, count)
+			if err != nil {
+				counts <- 0
+				return
+			}
+			counts <- n
+		}()
+	}
+	for range names {
+		sum += <-counts
+	}
+	return sum
+}

@@ -492,3 +492,11 @@ func impatientRight(ctx context.Context, p retry.Policy) error {
 		return context.DeadlineExceeded
 	}
 }
+
+func signals(p retry.Policy, leave func(context.Context) error) error {
+	ctx := context.Background()
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
+	<-ctx.Done()
+	return retry.Do(ctx, p, leave) // want `ctx has ended here`
+}

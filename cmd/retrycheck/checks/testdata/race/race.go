@@ -145,3 +145,17 @@ func inTime(ctx context.Context, p retry.Policy, load func(context.Context) (int
 	<-done
 	return n + m, err
 }
+
+func readBeforeWait(ctx context.Context, p retry.Policy, load func(context.Context) (int, error)) (int, error) {
+	var n int
+	var err error
+	var group sync.WaitGroup
+	group.Go(func() {
+		n, err = retry.DoValue(ctx, p, load) // want `err is read before this goroutine has set it`
+	})
+	if err != nil {
+		return 0, err
+	}
+	group.Wait()
+	return n, nil
+}
