@@ -30,6 +30,7 @@ func Default() []*analysis.Analyzer {
 		Fake,
 		Hooks,
 		Invalid,
+		Label,
 		Limit,
 		Loop,
 		Missing,

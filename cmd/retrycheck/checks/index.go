@@ -239,8 +239,7 @@ func (x *indexed) addLoop(call *call) {
 			call.policy = at
 		}
 		op := x.function(at)
-		isBegin := i < len(call.Args)-1 && takesBegin.MatchString(x.callee(call.CallExpr))
-		if !op.Valid() || call.op.Valid() || isBegin {
+		if !op.Valid() || call.op.Valid() || x.isBegin(call, arg) {
 			continue
 		}
 		params := x.signature(op).Params()
@@ -249,6 +248,12 @@ func (x *indexed) addLoop(call *call) {
 			x.operations = append(x.operations, call)
 		}
 	}
+}
+
+// isBegin reports whether an argument of InTxFunc or OnceFunc is not the operation, which is the
+// last one.
+func (x *indexed) isBegin(call *call, arg ast.Node) bool {
+	return takesBegin.MatchString(x.callee(call.CallExpr)) && arg != call.Args[len(call.Args)-1]
 }
 
 // addHelpers adds the calls of functions of this package that hand one of their parameters to
@@ -267,7 +272,7 @@ func (x *indexed) addHelpers() {
 			}
 			kind := c.ParentEdgeKind()
 			_, isFunc := v.Type().Underlying().(*types.Signature)
-			handed := kind == edge.CallExpr_Args && c.Parent() == loop.Cursor
+			handed := kind == edge.CallExpr_Args && c.Parent() == loop.Cursor && !x.isBegin(loop, c.Node())
 			called := kind == edge.CallExpr_Fun && loop.op.Valid() && loop.op.Contains(c)
 			if isFunc && (handed || called) {
 				helpers[x.info.Defs[decl.Name]] = loop

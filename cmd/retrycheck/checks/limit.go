@@ -25,6 +25,7 @@ var Limit = analyzer("limit", "report time limits of whole calls that the first 
 	}
 	for _, call := range p.calls {
 		p.reportRequest(call)
+		p.reportEndlessReady(call)
 	}
 	for c := range p.root.Preorder((*ast.KeyValueExpr)(nil)) {
 		if value := p.info.Types[c.Node().(*ast.KeyValueExpr).Value].Value; p.field(c) == ours+".MaxAttempts" && value != nil && value.ExactString() == "0" {

@@ -233,11 +233,12 @@ var NoFail = analyzer("nofail", "report operations that never return an error to
 		p.reportTimeouts(call)
 		p.reportSwallowed(call)
 		p.reportNeverAgain(call)
+		p.reportUnknownToPreset(call)
 		if progress > 0 && progress == counted {
 			p.report(call.Cursor, "every failure counts as Progress, so attempts start from the first again and never end: mark only what did useful work")
 		}
-		if !returns || retried || !retriers.MatchString(call.name) {
-			continue
+		if !returns || retried || !retriers.MatchString(call.name) || inTx.MatchString(call.name) && !p.works(call.op) {
+			continue // retrysql also retries what begins a transaction
 		}
 		if stop := p.stops(call.op); p.inTest(call.Cursor) && stop != "" && doers.MatchString(call.name) && p.triesAgain(call) {
 			p.reportAnywhere(call.Cursor, "%s ends the test at the first failure, so %s never retries it: return an error, and check after the call", stop, shortName(call.name))
