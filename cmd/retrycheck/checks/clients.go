@@ -343,7 +343,11 @@ func (p *pass) givenToField(v *types.Var) (values []inspector.Cursor) {
 				}
 			}
 		case *ast.CompositeLit:
-			s, ok := p.info.TypeOf(n).Underlying().(*types.Struct)
+			t := p.info.TypeOf(n)
+			if t == nil {
+				continue // of a package that a survey does not read
+			}
+			s, ok := t.Underlying().(*types.Struct)
 			for i := range n.Elts {
 				if _, keyed := n.Elts[i].(*ast.KeyValueExpr); ok && !keyed && i < s.NumFields() && s.Field(i) == v {
 					values = append(values, c.ChildAt(edge.CompositeLit_Elts, i))
