@@ -28,6 +28,25 @@ func (p *pass) hasLimiter(policy inspector.Cursor) bool {
 			return true
 		}
 	}
+	return p.isGivenLimiter(policy)
+}
+
+// isGivenLimiter reports whether policy.Limiter is set to one of package ratelimit in an assignment.
+func (p *pass) isGivenLimiter(policy inspector.Cursor) bool {
+	e, ok := policy.Node().(ast.Expr)
+	if !ok || p.owner(e) == nil {
+		return false
+	}
+	for c := range p.root.Preorder((*ast.AssignStmt)(nil)) {
+		n := c.Node().(*ast.AssignStmt)
+		sel, ok := n.Lhs[0].(*ast.SelectorExpr)
+		if !ok || len(n.Rhs) != 1 || objectName(p.info.Uses[sel.Sel]) != ours+".Limiter" || p.owner(sel.X) != p.owner(e) {
+			continue
+		}
+		if typeName(p.info.TypeOf(n.Rhs[0])) == ours+"/ratelimit.Limiter" {
+			return true
+		}
+	}
 	return false
 }
 

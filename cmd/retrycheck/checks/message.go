@@ -93,16 +93,95 @@ func (p *pass) reportAck(statement inspector.Cursor, rest []ast.Stmt, loop *call
 	return false
 }
 
+// reportLostMessage reports an acknowledgment if the statement before it does the work for the
+// message.
 func (p *pass) reportLostMessage(statement inspector.Cursor, ack *ast.CallExpr, loop *call) {
-	fn := around(statement, (*ast.FuncDecl)(nil))
+	fn := p.functionAround(statement)
 	if fn == p.root {
 		return
 	}
 	for c := range fn.Preorder((*ast.CallExpr)(nil)) {
-		if c.Node() == ack {
+		if c.Node() == ack && p.isWork(fn, statement, c) {
 			p.report(c, "the message is acknowledged although the error of %s was only logged, so it is lost: return, or give the message back, after a failure", shortName(loop.name))
 		}
 	}
+}
+
+// decodes has functions that read a message, and do not work for it.
+var decodes = names(`(?i)(unmarshal|decode|parse|read|valid|check)\w*`)
+
+// isWork reports whether a statement uses a message that is acknowledged at ack, or what was decoded
+// from it, and nothing before the statement does the work for the message. After that work, a
+// notification that fails may be logged.
+func (p *pass) isWork(fn, statement, ack inspector.Cursor) bool {
+	of := p.messageVars(fn, ack)
+	if !p.usesAny(statement, of) {
+		return false
+	}
+	for c := range fn.Preorder((*ast.CallExpr)(nil)) {
+		if c.Node().Pos() > statement.Node().Pos() || p.functionAround(c) != fn || c == ack {
+			continue
+		}
+		name := called(c.Node().(ast.Expr))
+		makes := slices.ContainsFunc(p.setBy(c), func(v types.Object) bool { return of[v] })
+		if !makes && p.mayReturnError(c) && !decodes.MatchString(name) && !logging.MatchString(name) && p.usesAny(c, of) {
+			return false
+		}
+	}
+	return true
+}
+
+// messageVars returns the variables of a message that is acknowledged at ack, and those that a
+// call with one of them sets.
+func (p *pass) messageVars(fn, ack inspector.Cursor) map[types.Object]bool {
+	of := map[types.Object]bool{}
+	for id := range ack.Preorder((*ast.Ident)(nil)) {
+		v, ok := p.info.Uses[id.Node().(*ast.Ident)].(*types.Var)
+		if ok && !v.IsField() && !isContext(v.Type()) && v.Kind() != types.RecvVar && v.Kind() != types.PackageVar {
+			of[v] = true
+		}
+	}
+	for c := range fn.Preorder((*ast.CallExpr)(nil)) {
+		if p.usesAny(c, of) && c != ack {
+			for _, v := range p.setBy(c) {
+				if !types.Implements(v.Type(), errorType) {
+					of[v] = true
+				}
+			}
+		}
+	}
+	return of
+}
+
+// setBy returns the variables that get a result of a call, or whose address the call gets.
+func (p *pass) setBy(c inspector.Cursor) (all []types.Object) {
+	if assign, ok := c.Parent().Node().(*ast.AssignStmt); ok && c.ParentEdgeKind() == edge.AssignStmt_Rhs {
+		for _, left := range assign.Lhs {
+			if id, ok := left.(*ast.Ident); ok && id.Name != "_" {
+				all = append(all, p.info.ObjectOf(id))
+			}
+		}
+	}
+	for _, arg := range c.Node().(*ast.CallExpr).Args {
+		address, ok := arg.(*ast.UnaryExpr)
+		if !ok || address.Op != token.AND {
+			continue
+		}
+		if id, ok := address.X.(*ast.Ident); ok {
+			all = append(all, p.info.ObjectOf(id))
+		}
+	}
+	return all
+}
+
+// usesAny reports whether c uses one of some variables.
+func (p *pass) usesAny(c inspector.Cursor, of map[types.Object]bool) bool {
+	for id := range c.Preorder((*ast.Ident)(nil)) {
+		if of[p.info.Uses[id.Node().(*ast.Ident)]] {
+			return true
+		}
+	}
+	return false
 }
 
 // acknowledgment returns the call that acknowledges a message in a statement, unless it is under
@@ -217,7 +296,7 @@ func (p *pass) afterLogging(c inspector.Cursor) (statement inspector.Cursor, res
 // onlyLogs reports whether a statement is if err != nil { log }.
 func (p *pass) onlyLogs(test *ast.IfStmt, err types.Object) bool {
 	id, ok := leftOf(test.Cond).(*ast.Ident)
-	if !ok || !p.isFailure(test.Cond) || p.info.ObjectOf(id) != err || test.Else != nil || len(test.Body.List) == 0 {
+	if !ok || !p.isFailure(test.Cond) || p.info.ObjectOf(id) != err || len(test.Body.List) == 0 || test.Else != nil && !onlyCalls(test.Else) {
 		return false
 	}
 	for _, s := range test.Body.List {
@@ -239,6 +318,21 @@ func (p *pass) countsUp(e ast.Expr) bool {
 	return called(e) == "Add" && !slices.ContainsFunc(e.(*ast.CallExpr).Args, func(arg ast.Expr) bool {
 		return p.info.Types[arg].Value == nil && !isContext(p.info.TypeOf(arg))
 	})
+}
+
+// onlyCalls reports whether a branch does not leave the function and acknowledges nothing.
+func onlyCalls(branch ast.Stmt) bool {
+	only := true
+	ast.Inspect(branch, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ReturnStmt, *ast.BranchStmt, *ast.IfStmt, *ast.AssignStmt:
+			only = false
+		case *ast.CallExpr:
+			only = only && !acks.MatchString(called(n))
+		}
+		return only
+	})
+	return only
 }
 
 func leftOf(e ast.Expr) ast.Expr {

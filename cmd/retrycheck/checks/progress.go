@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 
+	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
 )
 
@@ -23,6 +24,33 @@ func (p *pass) reportOldProgress(loop *call) {
 			}
 			p.reportTotal(loop, n.Cond, c)
 		}
+		p.reportUnlessNone(loop, c)
+	}
+}
+
+// reportUnlessNone reports a marker behind a statement that returns if all attempts together have
+// brought nothing.
+func (p *pass) reportUnlessNone(loop, marker *call) {
+	ret := around(marker.Cursor, (*ast.ReturnStmt)(nil), (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil))
+	if _, ok := ret.Node().(*ast.ReturnStmt); !ok {
+		return
+	}
+	list, _ := following(ret)
+	for _, s := range list {
+		test, ok := s.(*ast.IfStmt)
+		if !ok || test.Pos() > ret.Node().Pos() || len(test.Body.List) == 0 || !leavesBlock(test.Body.List[len(test.Body.List)-1]) {
+			continue
+		}
+		switch n := test.Cond.(type) {
+		case *ast.UnaryExpr:
+			if n.Op == token.NOT {
+				p.reportTotal(loop, n.X, marker)
+			}
+		case *ast.BinaryExpr:
+			if n.Op == token.EQL || n.Op == token.LEQ {
+				p.reportTotal(loop, n, marker)
+			}
+		}
 	}
 }
 
@@ -39,21 +67,68 @@ func (p *pass) reportTotal(loop *call, condition ast.Expr, marker *call) {
 		if value == nil || value.Kind() != constant.Int {
 			return
 		}
-		total = n.X
-		if call, ok := n.X.(*ast.CallExpr); ok && isBuiltin(p.info, call, "len") {
-			total = call.Args[0]
-		}
-	case *ast.Ident, *ast.SelectorExpr:
-		total = n.(ast.Expr)
+		total = counted(n.X)
+	case *ast.Ident, *ast.SelectorExpr, *ast.CallExpr:
+		total = counted(n.(ast.Expr))
 	}
 	if total == nil {
 		return
 	}
 	v := p.owner(total)
-	if v == nil || !p.survives(v, loop.op) || !p.grows(loop.op, types.ExprString(total)) {
+	name := types.ExprString(total)
+	if v == nil || !p.survives(v, loop.op) || !p.grows(loop.op, name) && !p.isAddedTo(loop.op, name) {
 		return
 	}
-	p.report(marker.Cursor, "%s is what all attempts have brought, so one that brings nothing counts as Progress, too: ask what this attempt has brought", types.ExprString(total))
+	p.report(marker.Cursor, "%s is what all attempts have brought, so one that brings nothing counts as Progress, too: ask what this attempt has brought", name)
+}
+
+// counted returns x of len(x), x.Len() and x.Load().
+func counted(e ast.Expr) ast.Expr {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok {
+		return e
+	}
+	switch fn := call.Fun.(type) {
+	case *ast.Ident:
+		if fn.Name == "len" && len(call.Args) == 1 {
+			return call.Args[0]
+		}
+	case *ast.SelectorExpr:
+		if (fn.Sel.Name == "Len" || fn.Sel.Name == "Load") && len(call.Args) == 0 {
+			return fn.X
+		}
+	}
+	return nil
+}
+
+// Methods that add to their receiver, and that begin anew.
+var (
+	addsBy  = names(`Add|Write\w*|ReadFrom|Store|Push\w*`)
+	renewed = names(`Reset|Truncate|Swap|CompareAndSwap|Init|Next|Read\w*`)
+)
+
+// isAddedTo reports whether an operation only adds to a counter or a buffer, by its methods or by
+// io.Copy.
+func (p *pass) isAddedTo(op inspector.Cursor, name string) bool {
+	filled := false
+	for c := range op.Preorder((*ast.CallExpr)(nil)) {
+		n := c.Node().(*ast.CallExpr)
+		if copying.MatchString(p.callee(n)) && types.ExprString(p.plain(c.ChildAt(edge.CallExpr_Args, 0)).Node().(ast.Expr)) == name {
+			filled = true
+		}
+		sel, ok := n.Fun.(*ast.SelectorExpr)
+		if !ok || types.ExprString(sel.X) != name {
+			continue
+		}
+		if renewed.MatchString(sel.Sel.Name) {
+			return false
+		}
+		if sel.Sel.Name == "Store" && types.ExprString(n.Args[0]) != "true" {
+			return false
+		}
+		filled = filled || addsBy.MatchString(sel.Sel.Name)
+	}
+	return filled
 }
 
 // grows reports whether an operation adds to a variable, or sets it to true, and does nothing else

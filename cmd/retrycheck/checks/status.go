@@ -5,15 +5,21 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
+	"golang.org/x/tools/go/types/typeutil"
 )
 
 // reportAllPermanent reports what makes every status from 400 to 499 permanent, also 429 and 408,
 // which mean that the request should be sent again.
 func (p *pass) reportAllPermanent() {
+	if !p.importsUs() {
+		return
+	}
 	const message = "this is true of every status from 400 to 499, so a 429 and a 408 are never retried"
 	for _, c := range p.calls {
 		if c.name != ours+".Permanent" {
@@ -32,6 +38,32 @@ func (p *pass) reportAllPermanent() {
 	}
 	for c := range p.root.Preorder((*ast.FuncDecl)(nil)) {
 		p.reportMethodOfStatus(c, message)
+	}
+	p.reportStopCodes()
+}
+
+var stopsAll = regexp.MustCompile(`\bstop-on=\S*\b4xx\b`)
+
+// reportStopCodes reports lists of codes that make all of these statuses permanent.
+func (p *pass) reportStopCodes() {
+	const message = "4xx contains 429 and 408, which are then never retried: list those that no retry mends"
+	for c := range p.root.Preorder((*ast.KeyValueExpr)(nil)) {
+		if p.field(c) != ours+".Stop" {
+			continue
+		}
+		for lit := range c.Preorder((*ast.BasicLit)(nil)) {
+			if text := p.info.Types[lit.Node().(ast.Expr)].Value; text != nil && (constant.StringVal(text) == "4xx" || constant.StringVal(text) == "400-499") {
+				p.report(lit, message)
+			}
+		}
+	}
+	for _, c := range p.calls {
+		if c.name != ours+"/retryconfig.Parse" {
+			continue
+		}
+		if text := p.info.Types[c.Args[0]].Value; text != nil && stopsAll.MatchString(constant.StringVal(text)) {
+			p.report(c.Cursor, message)
+		}
 	}
 }
 
@@ -266,14 +298,48 @@ func (p *pass) isStatus(e ast.Expr) bool {
 			_, isName := value.(*ast.Ident)
 			return ok && !isName && p.isStatus(value)
 		}
-		return v != nil && statusNames.MatchString(v.Name()) && len(values) == 1 // a parameter
+		return v != nil && len(values) == 1 && (statusNames.MatchString(v.Name()) || p.getsStatus(v)) // a parameter
 	}
 	return false
+}
+
+// getsStatus reports whether a parameter of a function gets a status in each call.
+func (p *pass) getsStatus(v types.Object) bool {
+	param, ok := v.(*types.Var)
+	if !ok {
+		return false
+	}
+	args := p.arguments(param)
+	return len(args) > 0 && !slices.ContainsFunc(args, func(arg inspector.Cursor) bool {
+		_, isField := arg.Node().(*ast.SelectorExpr)
+		return !isField || !p.isStatus(arg.Node().(ast.Expr))
+	})
+}
+
+// evaluateCall returns what a function of the package that has a single return statement says of the
+// status that it gets.
+func (p *pass) evaluateCall(call *ast.CallExpr, status int64) truth {
+	fn, ok := typeutil.Callee(p.info, call).(*types.Func)
+	if !ok || fn.Pkg() != p.Pkg || len(call.Args) != 1 || !p.isStatus(call.Args[0]) {
+		return unknown
+	}
+	for decl := range p.root.Preorder((*ast.FuncDecl)(nil)) {
+		n := decl.Node().(*ast.FuncDecl)
+		if p.info.Defs[n.Name] != fn || n.Body == nil || len(n.Body.List) != 1 {
+			continue
+		}
+		if ret, ok := n.Body.List[0].(*ast.ReturnStmt); ok && len(ret.Results) == 1 {
+			return p.evaluate(ret.Results[0], status)
+		}
+	}
+	return unknown
 }
 
 // evaluate returns whether a condition is true of a status.
 func (p *pass) evaluate(e ast.Expr, status int64) truth {
 	switch n := ast.Unparen(e).(type) {
+	case *ast.CallExpr:
+		return p.evaluateCall(n, status)
 	case *ast.UnaryExpr:
 		if n.Op == token.NOT {
 			return p.evaluate(n.X, status).not()

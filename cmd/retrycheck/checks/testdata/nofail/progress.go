@@ -1,8 +1,10 @@
 package nofail
 
 import (
+	"bytes"
 	"context"
 	"io"
+	"sync/atomic"
 
 	"github.com/gobackoff/retry"
 )
@@ -83,4 +85,36 @@ func (d *download) reset(ctx context.Context, w io.Writer) error {
 		}
 		return err
 	})
+}
+
+func (d *download) atomics(ctx context.Context, w io.Writer) error {
+	var received atomic.Int64
+	return retry.Do(ctx, retry.Policy{}, func(ctx context.Context) error {
+		n, err := d.rest(ctx, received.Load(), w)
+		received.Add(n)
+		if received.Load() > 0 {
+			return retry.Progress(err) // want `received is what all attempts have brought`
+		}
+		return err
+	})
+}
+
+func (d *download) buffer(ctx context.Context, body func(context.Context) io.Reader) (text bytes.Buffer, err error) {
+	err = retry.Do(ctx, retry.Policy{}, func(ctx context.Context) error {
+		_, err := io.Copy(&text, body(ctx))
+		if text.Len() == 0 {
+			return err
+		}
+		return retry.Progress(err) // want `text is what all attempts have brought`
+	})
+	var again bytes.Buffer
+	_ = retry.Do(ctx, retry.Policy{}, func(ctx context.Context) error {
+		again.Reset()
+		_, err := io.Copy(&again, body(ctx))
+		if again.Len() == 0 {
+			return err
+		}
+		return retry.Progress(err)
+	})
+	return text, err
 }

@@ -167,3 +167,23 @@ func classifyRight(err error) retry.Verdict {
 	}
 	return retry.Verdict{}
 }
+
+func isClientError(code int) bool { return code >= 400 && code < 500 }
+
+func byFunction(resp *http.Response) error {
+	if isClientError(resp.StatusCode) {
+		return retry.Permanent(errors.New(resp.Status)) // want `this is true of every status from 400 to 499`
+	}
+	return marked(resp.StatusCode, errors.New(resp.Status))
+}
+
+func marked(code int, err error) error {
+	if code < 500 {
+		return retry.Permanent(err) // want `this is true of every status from 400 to 499`
+	}
+	return err
+}
+
+var codes = retry.Policy{Classifier: retry.Codes{Stop: []string{"4xx"}}} // want `4xx contains 429 and 408, which are then never retried: list those that no retry mends`
+
+var few = retry.Policy{Classifier: retry.Codes{Retry: []string{"5xx"}, Stop: []string{"404", "410"}}}

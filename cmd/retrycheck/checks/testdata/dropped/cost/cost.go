@@ -50,3 +50,10 @@ func (e *embedder) free(ctx context.Context, texts []string) error {
 		return e.call(ratelimit.WithCost(ctx, 5), texts)
 	})
 }
+
+func later(ctx context.Context, policy retry.Policy, call func(context.Context) error) error {
+	policy.Limiter = &ratelimit.Limiter{}
+	return retry.Do(ctx, policy, func(ctx context.Context) error {
+		return call(ratelimit.WithCost(ctx, 5)) // want `the Limiter of the policy waits before the operation`
+	})
+}

@@ -2,6 +2,7 @@ package message
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log"
 	"log/slog"
@@ -130,6 +131,41 @@ func (m *mailer) metric(ctx context.Context, msg message, notify func(context.Co
 		log.Print(err) // the message has been handled
 	}
 	return nil
+}
+
+type order struct{ ID string }
+
+func (m *mailer) decoded(ctx context.Context, msg message, book func(context.Context, order) error) error {
+	var o order
+	if err := json.Unmarshal(msg.Data(), &o); err != nil {
+		return err
+	}
+	if err := retry.Do(ctx, policy, func(ctx context.Context) error { return book(ctx, o) }); err != nil {
+		log.Print(err)
+	} else {
+		log.Print("booked", o.ID)
+	}
+	return msg.Ack(ctx) // want `the message is acknowledged although the error of retry.Do was only logged`
+}
+
+func (m *mailer) notifies(ctx context.Context, msg message, notify func(context.Context, []byte) error) error {
+	if err := m.send(ctx, msg.Data()); err != nil {
+		return err
+	}
+	if err := retry.Do(ctx, policy, func(ctx context.Context) error { return notify(ctx, msg.Data()) }); err != nil {
+		log.Print(err) // the work has been done
+	}
+	return msg.Ack(ctx)
+}
+
+func (m *mailer) counts(ctx context.Context, msg message, count func(context.Context) error) error {
+	if err := retry.Do(ctx, policy, count); err != nil {
+		log.Print(err) // this is not about the message
+	}
+	if err := m.send(ctx, msg.Data()); err != nil {
+		return err
+	}
+	return msg.Ack(ctx)
 }
 
 // ack retries the acknowledgment itself.
