@@ -84,7 +84,66 @@ var layers = []layer{
 		off:    1,
 		remedy: "MaxAttempts: 1",
 	},
+	{
+		client: names(`github\.com/elastic/go-elasticsearch\.(Typed)?Client`),
+		made:   names(`github\.com/elastic/go-elasticsearch\.Config`),
+		number: names(`github\.com/elastic/go-elasticsearch\.DisableRetry`),
+		off:    1,
+		remedy: "DisableRetry: true",
+	},
 }
+
+// announces has clients that a Transport of retryhttp recognizes, and does not retry.
+var announces = names(`github\.com/(openai/openai-go|anthropics/anthropic-sdk-go)\..*`)
+
+// reportStacked reports a client of another library that retries and sends through a Transport of
+// retryhttp, which retries each of its attempts.
+func (p *pass) reportStacked() {
+	for c := range p.root.Preorder((*ast.CallExpr)(nil), (*ast.CompositeLit)(nil)) {
+		name := p.callee(c.Node())
+		if lit, ok := c.Node().(*ast.CompositeLit); ok {
+			name = typeName(p.info.TypeOf(lit))
+		}
+		l := layerOf(name, func(l layer) *regexp.Regexp { return l.made })
+		if l == nil || announces.MatchString(name) {
+			continue
+		}
+		s := source{layer: *l, made: c}
+		if p.sendsThroughUs(s) && p.clientRetries(s, &call{Cursor: c}) {
+			p.report(c, "this client retries, and its Transport of retryhttp retries each of its attempts, so attempts multiply: make the client with %s", l.remedy)
+		}
+	}
+}
+
+// sendsThroughUs reports whether a client is made with, or is given, an http.Client or a Transport
+// that retries.
+func (p *pass) sendsThroughUs(s source) bool {
+	all := p.chain(s.made)
+	for part := range all.Preorder((*ast.CallExpr)(nil), (*ast.CompositeLit)(nil), (*ast.Ident)(nil), (*ast.SelectorExpr)(nil)) {
+		if part != s.made && part != all && isHTTP(p.info.TypeOf(part.Node().(ast.Expr))) && p.isRetrying(part, 0) {
+			return true
+		}
+	}
+	for assign := range p.root.Preorder((*ast.AssignStmt)(nil)) {
+		n := assign.Node().(*ast.AssignStmt)
+		sel, ok := n.Lhs[0].(*ast.SelectorExpr)
+		if !ok || len(n.Rhs) != len(n.Lhs) || !isHTTP(p.info.TypeOf(sel)) {
+			continue
+		}
+		to := p.clientOf(assign.ChildAt(edge.AssignStmt_Lhs, 0).ChildAt(edge.SelectorExpr_X, -1), 0)
+		if to.made == s.made && p.isRetrying(assign.ChildAt(edge.AssignStmt_Rhs, 0), 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// isHTTP reports whether a type is one of a client or a transport of net/http.
+func isHTTP(t types.Type) bool {
+	return t != nil && httpTypes.MatchString(typeName(t))
+}
+
+var httpTypes = names(`net/http\.(Client|RoundTripper)`, ours+`/retryhttp\.Transport`, `.*/azcore/policy\.Transporter`)
 
 // reportInner reports a call of this library in a loop of another one, which does not know its
 // errors.

@@ -238,6 +238,7 @@ var Budget = analyzer("budget", "report budgets and limiters that are made for o
 	}
 	for c := range p.root.Preorder((*ast.CompositeLit)(nil)) {
 		p.reportWaiting(c)
+		p.reportStore(c)
 	}
 	for c := range p.root.Preorder((*ast.CallExpr)(nil)) {
 		p.reportOwnBegin(c)
@@ -267,6 +268,23 @@ var Budget = analyzer("budget", "report budgets and limiters that are made for o
 		}
 	}
 })
+
+// reportStore reports a Limiter with a Store and without the Limit that the Store would share.
+func (p *pass) reportStore(c inspector.Cursor) {
+	if typeName(p.info.TypeOf(c.Node().(ast.Expr))) != ours+"/ratelimit.Limiter" {
+		return
+	}
+	set := map[string]bool{}
+	for field := range c.Children() {
+		set[p.field(field)] = true
+	}
+	setLater := slices.ContainsFunc(slices.Collect(p.root.Preorder((*ast.SelectorExpr)(nil))), func(sel inspector.Cursor) bool {
+		return objectName(p.info.Uses[sel.Node().(*ast.SelectorExpr).Sel]) == ours+"/ratelimit.Limit" && sel.ParentEdgeKind() == edge.AssignStmt_Lhs
+	})
+	if set[ours+"/ratelimit.Store"] && !set[ours+"/ratelimit.Limit"] && !setLater {
+		p.report(c, "a Store shares the Limit, which this Limiter has not, so nothing is shared: set Limit")
+	}
+}
 
 // reportPerRequest reports what has to know all requests of a server, and is made in the handler of
 // one, and a Hedge that is made for one call, which it cannot compare with others.

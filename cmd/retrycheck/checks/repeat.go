@@ -29,6 +29,7 @@ var Repeat = analyzer("repeat", "report operations that send a POST or add to a 
 		p.reportStatements(call)
 	}
 	p.reportKeys()
+	p.reportStacked()
 	p.reportInsisting()
 	p.reportUnsafely()
 	p.reportMarks()

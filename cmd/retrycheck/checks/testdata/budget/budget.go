@@ -209,3 +209,11 @@ func hedged(ctx context.Context, get func(context.Context) (string, error)) (str
 	}
 	return retryhedge.Do(ctx, &retryhedge.Hedge{After: time.Second}, "get", get)
 }
+
+func limiters(store ratelimit.Store) []*ratelimit.Limiter {
+	return []*ratelimit.Limiter{
+		{Store: store, Key: "api"}, // want `a Store shares the Limit, which this Limiter has not, so nothing is shared: set Limit`
+		{Store: store, Key: "api", Limit: ratelimit.Limit{Rate: 5}},
+		{MaxWait: time.Second},
+	}
+}

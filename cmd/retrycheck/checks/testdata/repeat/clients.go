@@ -279,3 +279,21 @@ func (s *service) twice(ctx context.Context, p retry.Policy, req *http.Request) 
 		return nil
 	})
 }
+
+func stacked(p retry.Policy) []any {
+	through := retryablehttp.NewClient() // want `this client retries, and its Transport of retryhttp retries each of its attempts, so attempts multiply: make the client with RetryMax = 0`
+	through.HTTPClient = retryhttp.NewClient(p)
+	single := retryablehttp.NewClient()
+	single.HTTPClient, single.RetryMax = retryhttp.NewClient(p), 0
+	plain := retryablehttp.NewClient()
+	plain.HTTPClient = &http.Client{Timeout: time.Second}
+	client := retryhttp.NewClient(p)
+	return []any{
+		through, single, plain,
+		resty.New().SetTransport(&retryhttp.Transport{Policy: p}).SetRetryCount(3), // want `this client retries, and its Transport of retryhttp retries`
+		resty.NewWithClient(client).SetRetryCount(3),                               // want `this client retries, and its Transport of retryhttp retries`
+		resty.NewWithClient(client),
+		resty.New().SetTransport(&retryhttp.Transport{Policy: retry.Policy{MaxAttempts: retry.NoRetry}}).SetRetryCount(3),
+		openai.NewClient(option.WithHTTPClient(client)),
+	}
+}
