@@ -18,17 +18,19 @@ var Attempt = analyzer("attempt", "report attempts that are counted or asked for
 	if !p.importsUs() {
 		return
 	}
-	for c := range p.root.Preorder((*ast.IndexExpr)(nil), (*ast.BinaryExpr)(nil), (*ast.RangeStmt)(nil)) {
+	for c := range p.root.Preorder((*ast.IndexExpr)(nil), (*ast.BinaryExpr)(nil), (*ast.SwitchStmt)(nil), (*ast.RangeStmt)(nil)) {
 		switch n := c.Node().(type) {
 		case *ast.IndexExpr:
 			p.reportIndex(c)
 		case *ast.BinaryExpr:
 			p.reportFirst(c)
 			p.reportLast(c)
-		case *ast.RangeStmt:
-			if p.callee(n.X) == ours+".Policy.Delays" {
-				p.reportDelays(c)
+		case *ast.SwitchStmt:
+			if n.Tag != nil {
+				p.reportCases(c)
 			}
+		case *ast.RangeStmt:
+			p.reportDelays(c)
 		}
 	}
 	for _, c := range p.calls {
@@ -50,6 +52,9 @@ func (p *pass) numberOf(c inspector.Cursor) int {
 	if p.callee(c.Node()) == ours+"/retryhttp.AttemptNumber" {
 		return begins
 	}
+	if id, ok := c.Node().(*ast.Ident); ok {
+		return p.numberPassed(id)
+	}
 	sel, ok := c.Node().(*ast.SelectorExpr)
 	if !ok || sel.Sel.Name != "Number" || typeName(p.info.TypeOf(sel.X)) != ours+".Attempt" {
 		return 0
@@ -66,6 +71,25 @@ func (p *pass) numberOf(c inspector.Cursor) int {
 		return begins
 	}
 	return p.parameterOf(v)
+}
+
+// numberPassed says which attempt's number a parameter of a function of the package is, if all
+// calls of the function pass one.
+func (p *pass) numberPassed(id *ast.Ident) int {
+	v, ok := p.info.Uses[id].(*types.Var)
+	if !ok || v.Kind() != types.ParamVar || len(p.vars[v].sets) != 1 {
+		return 0
+	}
+	args := p.arguments(v)
+	for _, arg := range args {
+		if _, isIdent := arg.Node().(*ast.Ident); isIdent && !p.declared(p.info.Uses[arg.Node().(*ast.Ident)]).Valid() || p.numberOf(arg) != begins {
+			return 0
+		}
+	}
+	if len(args) == 0 {
+		return 0
+	}
+	return begins
 }
 
 // parameterOf says which attempt a parameter of a hook or of a rule is, if nothing else sets it.
@@ -210,11 +234,48 @@ func (p *pass) reportLast(c inspector.Cursor) {
 	if p.numberOf(number) == 0 {
 		number, limit, op = limit, number, mirrored[n.Op]
 	}
-	if p.numberOf(number) != failed || op != token.EQL && op != token.GEQ && op != token.GTR {
+	if p.numberOf(number) != failed || !p.isMaxAttempts(limit, c) {
 		return
 	}
-	if p.isMaxAttempts(limit, c) {
+	switch op {
+	case token.EQL, token.GEQ, token.GTR:
 		p.report(c, "OnRetry is not called after the last attempt, so this is never true: use OnGiveUp")
+	case token.LSS, token.NEQ:
+		if p.hidesRest(c) {
+			p.report(c, "OnRetry is not called after the last attempt, so this is always true, and what follows never runs: use OnGiveUp")
+		}
+	}
+}
+
+// hidesRest reports whether c is the condition of an if statement that returns, with something
+// behind it.
+func (p *pass) hidesRest(c inspector.Cursor) bool {
+	test, ok := c.Parent().Node().(*ast.IfStmt)
+	if !ok || c.ParentEdgeKind() != edge.IfStmt_Cond || test.Else != nil || len(test.Body.List) == 0 {
+		return false
+	}
+	_, returns := test.Body.List[len(test.Body.List)-1].(*ast.ReturnStmt)
+	_, more := c.Parent().NextSibling()
+	return returns && more
+}
+
+// reportCases reports what reportFirst and reportLast do for the cases of a switch statement.
+func (p *pass) reportCases(c inspector.Cursor) {
+	which := p.numberOf(c.ChildAt(edge.SwitchStmt_Tag, -1))
+	if which != begins && which != failed {
+		return
+	}
+	for clause := range c.ChildAt(edge.SwitchStmt_Body, -1).Children() {
+		for i, value := range clause.Node().(*ast.CaseClause).List {
+			at := clause.ChildAt(edge.CaseClause_List, i)
+			n, known := p.number(value)
+			switch {
+			case known && n == 0 && p.isNumbered(at):
+				p.report(at, "this is never true, because numbers of attempts begin with 1")
+			case which == failed && p.isMaxAttempts(at, at):
+				p.report(at, "OnRetry is not called after the last attempt, so this is never true: use OnGiveUp")
+			}
+		}
 	}
 }
 
@@ -281,7 +342,7 @@ func (p *pass) holds(c, literal inspector.Cursor) bool { return p.value(c) == li
 // attempt more than there are delays.
 func (p *pass) reportDelays(loop inspector.Cursor) {
 	n := loop.Node().(*ast.RangeStmt)
-	id, ok := n.Key.(*ast.Ident)
+	id, ok := p.delayOf(loop).(*ast.Ident)
 	if !ok || id.Name == "_" {
 		return
 	}
@@ -300,6 +361,19 @@ func (p *pass) reportDelays(loop inspector.Cursor) {
 		}
 		return
 	}
+}
+
+// delayOf returns the variable of a loop that has the delays of a policy, or nil.
+func (p *pass) delayOf(loop inspector.Cursor) ast.Expr {
+	n := loop.Node().(*ast.RangeStmt)
+	if p.callee(n.X) == ours+".Policy.Delays" {
+		return n.Key
+	}
+	list, ok := p.value(loop.ChildAt(edge.RangeStmt_X, -1)).Node().(*ast.CallExpr)
+	if ok && p.callee(list) == "slices.Collect" && len(list.Args) == 1 && p.callee(list.Args[0]) == ours+".Policy.Delays" {
+		return n.Value
+	}
+	return nil
 }
 
 // pausesFor reports whether a call waits for the time that a variable has.

@@ -104,6 +104,24 @@ func (p *pass) reportStateOfPart(method inspector.Cursor) {
 	}
 }
 
+// reportStateOfTripper reports what a function that is a RoundTripper changes outside itself
+// without a lock.
+func (p *pass) reportStateOfTripper(c inspector.Cursor) {
+	n, ok := c.Parent().Node().(*ast.CallExpr)
+	if !ok || c.ParentEdgeKind() != edge.CallExpr_Args || !p.info.Types[n.Fun].IsType() || !hasMethod(p.info.TypeOf(n), "RoundTrip") {
+		return
+	}
+	if p.guards(c) || p.isTesting(c) || p.Pkg.Name() == "main" && !p.isConcurrent() {
+		return
+	}
+	for _, change := range p.changes(c) {
+		v := p.owner(change.target)
+		if v != nil && v.Pkg() == p.Pkg && outside(v, c) && (v.Kind() == types.PackageVar || isReturn(p.whole(c).Parent())) {
+			p.report(change.Cursor, "requests that are sent at the same time share this RoundTripper, so they race for %s: use a lock or sync/atomic", types.ExprString(change.target))
+		}
+	}
+}
+
 // isPart reports whether a method has the signature of the part of a policy, or of the client of
 // one, whose name it has.
 func (p *pass) isPart(name string, method inspector.Cursor) bool {

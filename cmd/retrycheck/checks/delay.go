@@ -118,13 +118,19 @@ func (p *pass) isRandomParameter(v *types.Var) bool {
 // fraction.
 func (p *pass) reportFraction(c inspector.Cursor) {
 	n := c.Node().(*ast.CallExpr)
-	if len(n.Args) != 1 || !p.info.Types[n.Fun].IsType() || typeName(p.info.TypeOf(n)) != "time.Duration" {
+	if len(n.Args) != 1 || !p.info.Types[n.Fun].IsType() || typeName(p.info.TypeOf(n)) != "time.Duration" && !p.isFactor(c) {
 		return
 	}
 	s, ok := p.spanOf(c.ChildAt(edge.CallExpr_Args, 0), 6)
 	if ok && s.random && s.low > -1 && s.high <= 1 {
 		p.report(c, "this is always 0, because the conversion drops the fraction of a number below 1: convert the product, as in time.Duration(%s * float64(d))", types.ExprString(n.Args[0]))
 	}
+}
+
+// isFactor reports whether c is an integer that is multiplied by something.
+func (p *pass) isFactor(c inspector.Cursor) bool {
+	n, ok := c.Parent().Node().(*ast.BinaryExpr)
+	return ok && n.Op == token.MUL && isInteger(p.info.TypeOf(c.Node().(ast.Expr)).Underlying())
 }
 
 var percent = regexp.MustCompile(`(?i)(percent(age)?|pct)$`)
@@ -239,10 +245,17 @@ func (p *pass) nameOfRule(rule inspector.Cursor) string {
 	return ""
 }
 
-// reportRandomOfZero reports rand.Intn(i) and its relatives in a loop that begins with an i of 0.
+// reportRandomOfZero reports rand.Intn(1), which is 0, and rand.Intn(i) in a loop that begins with an
+// i of 0.
 func (p *pass) reportRandomOfZero(c inspector.Cursor) {
 	n := c.Node().(*ast.CallExpr)
 	if !belowLimit.MatchString(p.callee(n)) || len(n.Args) != 1 {
+		return
+	}
+	conversion, isCall := c.Parent().Node().(*ast.CallExpr)
+	limit, known := p.number(n.Args[0])
+	if known && limit == 1 && isCall && p.info.Types[conversion.Fun].IsType() && typeName(p.info.TypeOf(conversion)) == "time.Duration" {
+		p.report(c, "this is always 0, because the number is below 1: draw it from the Duration, as in rand.N(d)")
 		return
 	}
 	loop := around(c, (*ast.ForStmt)(nil), (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil))
@@ -373,9 +386,60 @@ func (p *pass) reportShift(c inspector.Cursor) {
 		return
 	}
 	loop := around(c, (*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil))
-	if endless, ok := loop.Node().(*ast.ForStmt); ok && endless.Cond == nil && p.waitsIn(loop) && p.isRoundOf(base, loop) && !p.checksOverflow(loop) {
+	if p.waitsForever(loop) && p.isRoundOf(base, loop, inspector.Cursor{}) && !p.checksOverflow(loop) {
 		p.report(c, overflow)
 	}
+	if p.isRoundOfCaller(base) && !p.checksOverflow(fn) {
+		p.report(c, overflow)
+	}
+}
+
+// waitsForever reports whether a loop has no condition, and waits.
+func (p *pass) waitsForever(loop inspector.Cursor) bool {
+	n, ok := loop.Node().(*ast.ForStmt)
+	return ok && n.Cond == nil && p.waitsIn(loop)
+}
+
+// isRoundOfCaller reports whether c is a parameter of the function around it to which an endless
+// loop of the package passes the number of its rounds.
+func (p *pass) isRoundOfCaller(c inspector.Cursor) bool {
+	id, ok := c.Node().(*ast.Ident)
+	if !ok {
+		return false
+	}
+	v, ok := p.info.Uses[id].(*types.Var)
+	if !ok || v.Kind() != types.ParamVar || len(p.vars[v].sets) != 1 || slices.ContainsFunc(p.vars[v].uses, isBounded) || p.isGiven(v) {
+		return false
+	}
+	return slices.ContainsFunc(p.arguments(v), func(arg inspector.Cursor) bool {
+		base, _ := p.withoutOffset(arg)
+		loop := around(arg, (*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil))
+		return p.waitsForever(loop) && p.isRoundOf(base, loop, arg.Parent())
+	})
+}
+
+// isBounded reports whether a use is in a comparison or a switch statement.
+func isBounded(use inspector.Cursor) bool {
+	for test := range use.Enclosing((*ast.BinaryExpr)(nil), (*ast.SwitchStmt)(nil), (*ast.FuncDecl)(nil)) {
+		switch n := test.Node().(type) {
+		case *ast.BinaryExpr:
+			if mirrored[n.Op] != 0 {
+				return true
+			}
+		case *ast.SwitchStmt:
+			return n.Tag != nil && n.Tag.Pos() <= use.Node().Pos() && use.Node().Pos() < n.Tag.End()
+		case *ast.FuncDecl:
+			return false
+		}
+	}
+	return false
+}
+
+// isGiven reports whether a variable is an argument of a function, such as min.
+func (p *pass) isGiven(v *types.Var) bool {
+	return slices.ContainsFunc(p.vars[v].uses, func(use inspector.Cursor) bool {
+		return use.ParentEdgeKind() == edge.CallExpr_Args && !p.info.Types[use.Parent().Node().(*ast.CallExpr).Fun].IsType()
+	})
 }
 
 const overflow = "this overflows after some 30 retries, and a negative delay is below every limit: bound the exponent, or use retry.EqualJitter{Base: …, Cap: …}"
@@ -456,8 +520,8 @@ func (p *pass) checksOverflow(c inspector.Cursor) bool {
 }
 
 // isRoundOf reports whether c is a variable that each round of a loop increments, and that nothing
-// compares or sets otherwise.
-func (p *pass) isRoundOf(c, loop inspector.Cursor) bool {
+// compares, sets otherwise, or gives to another function than that of a call.
+func (p *pass) isRoundOf(c, loop, call inspector.Cursor) bool {
 	id, ok := c.Node().(*ast.Ident)
 	if !ok {
 		return false
@@ -475,12 +539,7 @@ func (p *pass) isRoundOf(c, loop inspector.Cursor) bool {
 		}
 	}
 	compared := slices.ContainsFunc(p.vars[v].uses, func(use inspector.Cursor) bool {
-		for test := range use.Enclosing((*ast.BinaryExpr)(nil)) {
-			if mirrored[test.Node().(*ast.BinaryExpr).Op] != 0 {
-				return true
-			}
-		}
-		return use.ParentEdgeKind() == edge.CallExpr_Args && !p.info.Types[use.Parent().Node().(*ast.CallExpr).Fun].IsType()
+		return isBounded(use) || use.ParentEdgeKind() == edge.CallExpr_Args && use.Parent() != call && !p.info.Types[use.Parent().Node().(*ast.CallExpr).Fun].IsType()
 	})
 	return rounds == 1 && !compared
 }
@@ -489,18 +548,28 @@ func (p *pass) isRoundOf(c, loop inspector.Cursor) bool {
 // bounds the power before.
 func (p *pass) reportPower(c inspector.Cursor) {
 	n := c.Node().(*ast.CallExpr)
-	fn := p.functionAround(c)
-	if p.callee(n) != "math.Pow" || len(n.Args) != 2 || fn.Node() == nil || !p.isRule(fn) {
-		return
-	}
-	exponent, _ := p.withoutOffset(c.ChildAt(edge.CallExpr_Args, 1))
-	if p.numberOf(exponent) != ruled || p.boundsNumber(fn) || p.checksOverflow(fn) || p.boundsFloat(fn) || !p.overflows() {
+	if p.callee(n) != "math.Pow" || len(n.Args) != 2 {
 		return
 	}
 	base, known := p.spanOf(c.ChildAt(edge.CallExpr_Args, 0), 1)
-	if known && base.low > 1 {
+	if known && base.low > 1 && p.isUnbounded(c, c.ChildAt(edge.CallExpr_Args, 1)) {
 		p.report(c, overflow)
 	}
+}
+
+// isUnbounded reports whether nothing bounds an exponent of a power at c: the number of an attempt
+// in a rule, or of a round of an endless loop.
+func (p *pass) isUnbounded(c, exponent inspector.Cursor) bool {
+	fn := p.functionAround(c)
+	number, _ := p.withoutOffset(exponent)
+	if fn.Node() == nil || p.checksOverflow(fn) || p.boundsFloat(fn) {
+		return false
+	}
+	if p.numberOf(number) == ruled && p.isRule(fn) {
+		return !p.boundsNumber(fn) && p.overflows()
+	}
+	loop := around(c, (*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil))
+	return p.waitsForever(loop) && p.isRoundOf(number, loop, inspector.Cursor{}) || p.isRoundOfCaller(number)
 }
 
 // boundsFloat reports whether a function compares floating-point numbers or takes the smaller one.

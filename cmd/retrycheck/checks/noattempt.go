@@ -126,16 +126,20 @@ func (p *pass) isOperation(fn inspector.Cursor) bool {
 	return fn.Valid() && slices.ContainsFunc(p.operations, func(loop *call) bool { return loop.op == fn })
 }
 
+// sentAt has what sends a request from above a Transport, and the position of the request.
+var sentAt = map[string]int{"net/http.Client.Do": 0, ours + "/retryhttp.Read": 1, transport + ".RoundTrip": 0}
+
 // isOfSent reports whether c is the context with which the function around it has sent a request
-// through an http.Client, above the Transport.
+// above a Transport.
 func (p *pass) isOfSent(c inspector.Cursor, asks *call) bool {
 	request := p.requestOf(c)
 	id, isIdent := c.Node().(*ast.Ident)
 	for _, sent := range p.calls {
-		if sent.name != "net/http.Client.Do" || sent.Pos() > asks.Pos() || p.functionAround(sent.Cursor) != p.functionAround(asks.Cursor) {
+		at, sends := sentAt[sent.name]
+		if !sends || sent.Pos() > asks.Pos() || p.functionAround(sent.Cursor) != p.functionAround(asks.Cursor) {
 			continue
 		}
-		arg := sent.ChildAt(edge.CallExpr_Args, 0)
+		arg := sent.ChildAt(edge.CallExpr_Args, at)
 		if v, ok := p.info.Uses[lastName(arg.Node().(ast.Expr))].(*types.Var); ok && v == request {
 			return true
 		}

@@ -20,6 +20,7 @@ var Race = analyzer("race", "report rules, hooks and policies that a call change
 			p.reportStateOfRule(c)
 		}
 		p.reportStateOfPart(c)
+		p.reportStateOfTripper(c)
 	}
 	p.reportStateOfCallbacks()
 	for _, c := range p.calls {

@@ -2,6 +2,7 @@ package checks
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 	"regexp"
@@ -29,6 +30,9 @@ func (p *pass) reportSigns() {
 		if i, ok := takesWait[c.name]; ok && i < len(c.Args) {
 			p.reportNegativeWait(c.ChildAt(edge.CallExpr_Args, i))
 		}
+		if sets.MatchString(c.name) && p.isRetryAfter(c.Args[0]) {
+			p.reportHeader(c)
+		}
 		if c.name == ours+".Policy.Next" {
 			p.reportNegativeTime(c.ChildAt(edge.CallExpr_Args, 1))
 		}
@@ -48,6 +52,19 @@ func (p *pass) reportSigns() {
 				p.reportNegativeWait(c.ChildAt(edge.CallExpr_Args, 0))
 			}
 		}
+	}
+}
+
+// isRetryAfter reports whether an expression is the name of the header with a wait.
+func (p *pass) isRetryAfter(e ast.Expr) bool {
+	value := p.info.Types[e].Value
+	return value != nil && value.Kind() == constant.String && strings.EqualFold(constant.StringVal(value), "Retry-After")
+}
+
+// reportHeader reports a header Retry-After with a negative wait.
+func (p *pass) reportHeader(c *call) {
+	for part := range c.ChildAt(edge.CallExpr_Args, 1).Preorder((*ast.CallExpr)(nil)) {
+		p.reportNegativeWait(part)
 	}
 }
 
@@ -131,8 +148,14 @@ func (p *pass) isToCome(c inspector.Cursor) bool {
 		e = call.Fun // x.Deadline()
 	}
 	id := lastName(e)
-	return id != nil && toCome.MatchString(id.Name) && !gone.MatchString(id.Name) && !p.isPast(c)
+	if id == nil || gone.MatchString(id.Name) || p.isPast(c) {
+		return false
+	}
+	return toCome.MatchString(id.Name) || parsesTime.MatchString(p.latest(c))
 }
+
+// parsesTime has what makes a time of the text or the number in a response.
+var parsesTime = names(`net/http\.ParseTime`, `time\.(Parse|Unix|UnixMilli)`)
 
 // isPast reports whether a time is time.Now() of before.
 func (p *pass) isPast(c inspector.Cursor) bool {
@@ -181,9 +204,9 @@ func (p *pass) reportNegativeTime(c inspector.Cursor) {
 
 // Names of what limits a rate, and of what ends a wait early.
 var (
-	ofRate  = regexp.MustCompile(`(?i)(rate|too_?(fast|many|often)|per_?(second|minute|hour)|quota|throttl|limit|tokens?$|bucket|slow_?down|exceeded|window)`)
-	ofSkip  = regexp.MustCompile(`(?i)(skip|wake|woke|early|retry_?now|try_?now|at_?once|hurry|pressed|interrupt)`)
-	ofBreak = regexp.MustCompile(`(?i)(open|breaker|circuit|closed|shut|stop|cancel|maintenance)`)
+	ofRate  = regexp.MustCompile(`(?i)(rate|too[_ ]?(fast|many|often)|(per|this|each|a)[_ ]?(second|minute|hour)|quota|throttl|limit|tokens?$|bucket|slow[_ ]?down|exceeded|window)`)
+	ofSkip  = regexp.MustCompile(`(?i)(skip|wake|woke|early|retry[_ ]?now|try[_ ]?now|at[_ ]?once|hurry|pressed|interrupt)`)
+	ofBreak = regexp.MustCompile(`(?i)(open|breaker|circuit|closed|shut|stop|cancel|maintenance|progress|flight|concurren|running|busy)`)
 )
 
 // reportFailingWait reports the method Wait of a Limiter that never waits, and the method Sleep of a
@@ -220,10 +243,13 @@ func (p *pass) reportFailingWait(method inspector.Cursor) {
 func (p *pass) textOfError(c inspector.Cursor) string {
 	switch n := c.Node().(type) {
 	case *ast.CallExpr:
-		if !plainErrors.MatchString(p.callee(n)) || len(n.Args) == 0 {
-			return ""
+		switch name := p.callee(n); {
+		case len(n.Args) == 0:
+		case plainErrors.MatchString(name):
+			return types.ExprString(n.Args[0])
+		case pure.MatchString(name): // a marker
+			return p.textOfError(c.ChildAt(edge.CallExpr_Args, 0))
 		}
-		return types.ExprString(n.Args[0])
 	case *ast.Ident, *ast.SelectorExpr:
 		v, ok := p.info.Uses[lastName(n.(ast.Expr))].(*types.Var)
 		if ok && v.Kind() == types.PackageVar {
@@ -239,9 +265,13 @@ func (p *pass) pausesAnyhow(fn inspector.Cursor) bool {
 	for c := range fn.Preorder((*ast.SelectStmt)(nil), (*ast.UnaryExpr)(nil), (*ast.RangeStmt)(nil), (*ast.CallExpr)(nil)) {
 		switch n := c.Node().(type) {
 		case *ast.SelectStmt:
-			return true
+			if !hasDefault(n) {
+				return true
+			}
 		case *ast.UnaryExpr:
-			if n.Op == token.ARROW {
+			clause := around(c, (*ast.CommClause)(nil), (*ast.BlockStmt)(nil))
+			choice, inSelect := clause.Parent().Parent().Node().(*ast.SelectStmt)
+			if n.Op == token.ARROW && !(inSelect && hasDefault(choice)) {
 				return true
 			}
 		case *ast.RangeStmt:
@@ -255,6 +285,11 @@ func (p *pass) pausesAnyhow(fn inspector.Cursor) bool {
 		}
 	}
 	return false
+}
+
+// hasDefault reports whether a select statement does not wait.
+func hasDefault(n *ast.SelectStmt) bool {
+	return slices.ContainsFunc(n.Body.List, func(s ast.Stmt) bool { return s.(*ast.CommClause).Comm == nil })
 }
 
 // isPause reports whether a call may wait.

@@ -126,11 +126,13 @@ func (p *pass) reportVerdict(c *call, v verdict) {
 		return
 	}
 	kind := p.nameOfResult(c, v.index)
-	if v.means == givesUp && p.inLoop(c.Cursor) && result != nil && !p.heedsResult(c, result) {
+	inLoop := p.inLoop(c.Cursor)
+	if v.means == givesUp && inLoop && result != nil && !p.heedsResult(c, result, p.mayLeave) {
 		p.report(c.Cursor, "%s of %s does not end this loop: %s", kind, shortName(c.name), v.means)
 		return
 	}
-	if result == nil || !p.isRead(c, result) {
+	logged := v.means == givesUp && !inLoop && result != nil && !p.heedsResult(c, result, p.mayDecide)
+	if result == nil || !p.isRead(c, result) || logged {
 		p.report(c.Cursor, "nothing looks at %s of %s: %s", kind, shortName(c.name), v.means)
 	}
 }
@@ -241,9 +243,8 @@ func (p *pass) readsAfter(fn inspector.Cursor, c *call, v *types.Var) []inspecto
 	return slices.DeleteFunc(p.usesAfter(fn, c.Cursor, v), c.Contains)
 }
 
-// heedsResult reports whether something that reads a variable which a call sets may end the loop
-// around the call: a condition with a way out, or anything else than a statement that logs it.
-func (p *pass) heedsResult(c *call, v *types.Var) bool {
+// heedsResult reports whether something that reads a variable which a call sets acts on it.
+func (p *pass) heedsResult(c *call, v *types.Var, acts func(use inspector.Cursor) bool) bool {
 	fn := p.functionAround(c.Cursor)
 	if outside(v, fn) {
 		return true
@@ -252,14 +253,42 @@ func (p *pass) heedsResult(c *call, v *types.Var) bool {
 	if len(uses) == 0 {
 		return p.isRead(c, v)
 	}
-	return slices.ContainsFunc(uses, p.mayLeave)
+	return slices.ContainsFunc(uses, acts)
+}
+
+// mayDecide reports whether what a use of a result is a part of may do something else than to log
+// the result.
+func (p *pass) mayDecide(use inspector.Cursor) bool {
+	if p.mayLeave(use) {
+		return true
+	}
+	test := around(use, (*ast.IfStmt)(nil), (*ast.BlockStmt)(nil))
+	if _, ok := test.Node().(*ast.IfStmt); !ok {
+		return false
+	}
+	for c := range test.ChildAt(edge.IfStmt_Body, -1).Preorder((*ast.CallExpr)(nil)) {
+		if n := c.Node().(*ast.CallExpr); !writesLog.MatchString(p.callee(n)) && !p.info.Types[n.Fun].IsType() {
+			return true
+		}
+	}
+	return false
+}
+
+// writesLog has what writes to a log.
+var writesLog = names(`log\.\w+`, `log\.Logger\.\w+`, `log/slog\.\w+`, `log/slog\.Logger\.\w+`, `fmt\.F?[Pp]rint\w*`, `.*\.(Debug|Info|Warn|Error|Print)(f|ln|w|Context)?`, `.*\.Error`)
+
+// isLogged reports whether a use of a result is only written to a log.
+func (p *pass) isLogged(use inspector.Cursor) bool {
+	statement := around(use, (*ast.ExprStmt)(nil), (*ast.FuncLit)(nil), (*ast.ReturnStmt)(nil), (*ast.AssignStmt)(nil), (*ast.IfStmt)(nil))
+	n, ok := statement.Node().(*ast.ExprStmt)
+	return ok && writesLog.MatchString(p.callee(n.X))
 }
 
 // mayLeave reports whether what a use of a result is a part of may end the loop or the function
 // around it.
 func (p *pass) mayLeave(use inspector.Cursor) bool {
 	if !compares(use.Parent()) {
-		return p.heeds(use)
+		return !p.isLogged(use)
 	}
 	for c := range use.Enclosing((*ast.IfStmt)(nil), (*ast.ForStmt)(nil), (*ast.SwitchStmt)(nil), (*ast.AssignStmt)(nil), (*ast.CaseClause)(nil)) {
 		test, ok := c.Node().(*ast.IfStmt)
@@ -327,20 +356,20 @@ func (p *pass) reportWithoutCost(c *call) {
 // something of this library, and that nothing uses afterwards.
 func (p *pass) reportUnusedValue(c inspector.Cursor) {
 	assign := c.Node().(*ast.AssignStmt)
-	if len(assign.Lhs) != 1 || len(assign.Rhs) != 1 || assign.Tok != token.ASSIGN {
+	if len(assign.Lhs) != 1 || len(assign.Rhs) != 1 || assign.Tok != token.ASSIGN && assign.Tok != token.DEFINE {
 		return
 	}
 	id, ok := assign.Lhs[0].(*ast.Ident)
 	if !ok {
 		return
 	}
-	v, ok := p.info.Uses[id].(*types.Var)
+	v, ok := p.info.ObjectOf(id).(*types.Var)
 	if !ok || v.Kind() == types.PackageVar || v.Kind() == types.ResultVar || v.IsField() {
 		return
 	}
 	made := p.madeWith(c.ChildAt(edge.AssignStmt_Rhs, 0))
 	if made != "" && p.isUnused(v, c) {
-		p.report(c, "nothing uses %s after this, so %s has no effect: what was made with the old %[1]s does not have it", v.Name(), made)
+		p.report(c, "nothing uses %s after this, so %s has no effect: what was made before does not have it", v.Name(), made)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -252,4 +253,69 @@ func (s signer) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := s.base.RoundTrip(req)
 	log.Print(retryhttp.AttemptNumber(req.Context()))
 	return resp, err
+}
+
+func collected(ctx context.Context, call func(context.Context) error) (err error) {
+	waits := slices.Collect(short.Delays())
+	for i, wait := range waits {
+		err = call(ctx) // want `a policy has one delay less than attempts`
+		if err == nil {
+			return nil
+		}
+		log.Print(i)
+		time.Sleep(wait)
+	}
+	return err
+}
+
+func pick(n int) string { return servers[n] } // want `this never gets the first element of servers`
+
+func pickRight(n int) string { return servers[n] }
+
+func picks(ctx context.Context, get func(ctx context.Context, server, other string) error) error {
+	return retry.Do(ctx, numbered, func(ctx context.Context) error {
+		a, _ := retry.AttemptFrom(ctx)
+		return get(ctx, pick(a.Number), pickRight(a.Number-1))
+	})
+}
+
+func switches(attempts int, page func()) (retry.Policy, retry.Hooks) {
+	return retry.Policy{MaxAttempts: attempts}, retry.Hooks{OnRetry: func(_ context.Context, failed retry.Attempt, _ time.Duration) {
+		switch failed.Number {
+		case 0: // want `this is never true`
+		case 1:
+			log.Print(failed.Err)
+		case attempts: // want `OnRetry is not called after the last attempt`
+			page()
+		}
+	}}
+}
+
+func reads(client *http.Client, req *http.Request) (int, error) {
+	_, content, err := retryhttp.Read(client, req)
+	log.Print(retryhttp.AttemptNumber(req.Context())) // want `this context is that of the whole call`
+	return len(content), err
+}
+
+type metrics struct{ below *retryhttp.Transport }
+
+func (m metrics) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := m.below.RoundTrip(req)
+	log.Print(retryhttp.AttemptNumber(req.Context())) // want `this context is that of the whole call`
+	return resp, err
+}
+
+func early(attempts int, page, note func()) (retry.Policy, retry.Hooks, retry.Hooks) {
+	notes := retry.Hooks{OnRetry: func(_ context.Context, failed retry.Attempt, _ time.Duration) {
+		note()
+		if failed.Number < attempts {
+			return
+		}
+	}}
+	return retry.Policy{MaxAttempts: attempts}, notes, retry.Hooks{OnRetry: func(_ context.Context, failed retry.Attempt, _ time.Duration) {
+		if failed.Number < attempts { // want `OnRetry is not called after the last attempt, so this is always true, and what follows never runs`
+			return
+		}
+		page()
+	}}
 }

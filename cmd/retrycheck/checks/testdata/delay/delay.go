@@ -7,6 +7,8 @@ import (
 	"log"
 	"math"
 	"math/rand/v2"
+	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -324,4 +326,95 @@ func (b *button) Sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+func helper(n int) time.Duration {
+	d := base << n // want `this overflows after some 30 retries`
+	if d > limit {
+		d = limit
+	}
+	return d
+}
+
+func helperPower(n int) time.Duration {
+	return time.Duration(math.Pow(2, float64(n))) * time.Second // want `this overflows after some 30 retries`
+}
+
+func helperRight(n int) time.Duration { return base << n }
+
+func helperBound(n int) time.Duration { return base << min(n, 8) }
+
+func usesHelpers(call func() error) {
+	for i := 0; ; i++ {
+		if call() == nil {
+			return
+		}
+		time.Sleep(helper(i))
+	}
+}
+
+func usesPower(call func() error) {
+	for n := 1; ; n++ {
+		if call() == nil {
+			return
+		}
+		time.Sleep(helperPower(n - 1))
+	}
+}
+
+func usesRight(call func() error) {
+	for i := 0; i < 8; i++ {
+		if call() == nil {
+			return
+		}
+		time.Sleep(helperRight(i))
+	}
+	for i := 0; ; i++ {
+		if call() == nil {
+			return
+		}
+		time.Sleep(helperBound(i))
+	}
+}
+
+func headers(w http.ResponseWriter, resp *http.Response, err error, resetAt time.Time) error {
+	w.Header().Set("Retry-After", strconv.Itoa(int(time.Since(resetAt).Seconds()))) // want `this is negative`
+	w.Header().Set("Age", strconv.Itoa(int(time.Since(resetAt).Seconds())))
+	at, _ := http.ParseTime(resp.Header.Get("Retry-After"))
+	if resp.StatusCode == http.StatusTooManyRequests {
+		return retry.After(err, time.Since(at)) // want `this is negative`
+	}
+	return retry.After(err, time.Until(at))
+}
+
+func integers(u float64, wait int64) int64 {
+	return wait + int64(rand.Float64())*wait // want `this is always 0`
+}
+
+type slots struct{ free chan struct{} }
+
+func (s slots) Wait(ctx context.Context) error {
+	select {
+	case <-s.free:
+		return nil
+	default:
+		return retry.Throttled(errors.New("too many calls in this second")) // want `an error of a Limiter ends the call`
+	}
+}
+
+// bulkhead sheds load on purpose.
+type bulkhead struct{ free chan struct{} }
+
+func (b bulkhead) Wait(ctx context.Context) error {
+	select {
+	case <-b.free:
+		return nil
+	default:
+		return errors.New("too many calls in progress")
+	}
+}
+
+func whole(wait time.Duration) time.Duration {
+	wait += time.Duration(rand.IntN(1)) * time.Second // want `this is always 0, because the number is below 1`
+	return wait + time.Duration(rand.IntN(10))*time.Second
 }

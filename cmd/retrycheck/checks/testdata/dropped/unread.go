@@ -3,6 +3,7 @@ package dropped
 import (
 	"context"
 	"log"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -220,4 +221,34 @@ func correctsRight(ctx context.Context, client *http.Client, req *http.Request, 
 	ctx = ratelimit.WithCost(ctx, 100)
 	_, _ = client.Do(req.WithContext(ctx))
 	ratelimit.Correct(ctx, real)
+}
+
+func otherContext(ctx context.Context, client *http.Client, p retry.Policy) (*http.Response, error) {
+	patient := retryhttp.WithPolicy(ctx, p) // want `nothing uses patient after this, so retryhttp.WithPolicy has no effect`
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://example.com/", nil)
+	if err != nil {
+		return nil, err
+	}
+	slog.InfoContext(patient, "sending")
+	return client.Do(req)
+}
+
+func logsOnly(p retry.Policy, id string, n int, err error, again, bury func(time.Duration), save func(time.Duration, error)) {
+	wait, reason := adapt.DelayFor(p, id, n, err) // want `nothing looks at the reason of adapt.DelayFor`
+	if reason != nil {
+		log.Printf("%s: %v", id, reason)
+	}
+	again(wait)
+	wait, reason = adapt.DelayFor(p, id, n+1, err)
+	save(wait, reason)
+	wait, reason = adapt.DelayFor(p, id, n+2, err)
+	if reason != nil {
+		bury(wait)
+	}
+	wait, reason = adapt.DelayFor(p, id, n+3, err)
+	if reason != nil {
+		log.Print(reason)
+	} else {
+		again(wait)
+	}
 }

@@ -147,3 +147,29 @@ func (r *remembers) Classify(err error) retry.Verdict {
 	r.last = err // want `share this Classifier`
 	return retry.DefaultClassifier{}.Classify(err)
 }
+
+type tripperFunc func(*http.Request) (*http.Response, error)
+
+func (f tripperFunc) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+func countsAll(base http.RoundTripper) http.RoundTripper {
+	requests := 0
+	return tripperFunc(func(req *http.Request) (*http.Response, error) {
+		requests++ // want `requests that are sent at the same time share this RoundTripper, so they race for requests`
+		return base.RoundTrip(req)
+	})
+}
+
+// countsOne counts the redirects of one call.
+func countsOne(req *http.Request, base http.RoundTripper) (int, error) {
+	requests := 0
+	client := http.Client{Transport: tripperFunc(func(req *http.Request) (*http.Response, error) {
+		requests++
+		return base.RoundTrip(req)
+	})}
+	resp, err := client.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	return requests, resp.Body.Close()
+}
