@@ -15,7 +15,7 @@ type Repo struct {
 }
 
 func (r *Repo) Buy(ctx context.Context, id int) error {
-	return retrysql.InTx(ctx, r.p, r.db, nil, func(ctx context.Context, tx *sql.Tx) error {
+	return retrysql.InTx(ctx, r.p, r.db, nil, func(ctx context.Context, tx *sql.Tx) error { // mistake
 		var n int
 		if err := r.db.QueryRowContext(ctx, "select n from stock where id=$1", id).Scan(&n); err != nil { // mistake
 			return err
