@@ -93,10 +93,22 @@ func (p *pass) isFresh(policy ast.Expr) bool {
 	if !declared.Valid() {
 		return len(p.vars[v].values) == 1 && v.Parent() != p.Pkg.Scope() && !p.isParameter(v) // var p retry.Policy
 	}
-	lit, ok := declared.Node().(*ast.CompositeLit)
+	if p.setsHooks(declared) {
+		return false
+	}
+	lit, ok := p.value(declared).Node().(*ast.CompositeLit)
 	return ok && !slices.ContainsFunc(lit.Elts, func(e ast.Expr) bool {
 		field, ok := e.(*ast.KeyValueExpr)
 		return ok && lastName(field.Key).Name == "Hooks"
+	})
+}
+
+// setsHooks reports whether statements give hooks to the policy that a value is a copy of.
+func (p *pass) setsHooks(value inspector.Cursor) bool {
+	id, ok := value.Node().(*ast.Ident)
+	return ok && slices.ContainsFunc(p.vars[p.info.Uses[id]].sets, func(set inspector.Cursor) bool {
+		sel, isField := set.Node().(*ast.SelectorExpr)
+		return isField && (sel.Sel.Name == "Hooks" || hookFields.MatchString(objectName(p.info.Uses[sel.Sel])))
 	})
 }
 
@@ -166,7 +178,7 @@ var (
 // reportFake reports a clock or random numbers of package retrytest that are given to a field in
 // other code than tests.
 func (p *pass) reportFake(c inspector.Cursor, field string, value inspector.Cursor) {
-	if !fakedFields.MatchString(field) {
+	if !fakedFields.MatchString(field) || p.simulates(value) {
 		return
 	}
 	value = p.value(value)
@@ -180,6 +192,16 @@ func (p *pass) reportFake(c inspector.Cursor, field string, value inspector.Curs
 	if strings.HasPrefix(made, ours+"/retrytest.") && !p.isTesting(c) {
 		p.report(c, "%s is for tests: with it, retries do not wait", shortName(made))
 	}
+}
+
+// simulates reports whether a program asks a clock for its waits, or advances it, so that it does
+// not mean to wait.
+func (p *pass) simulates(clock inspector.Cursor) bool {
+	id, ok := clock.Node().(*ast.Ident)
+	return ok && slices.ContainsFunc(p.vars[p.info.Uses[id]].uses, func(use inspector.Cursor) bool {
+		method, _ := field(use)
+		return method == "Waits" || method == "Advance"
+	})
 }
 
 // isTesting reports whether the file around c imports package testing.

@@ -205,8 +205,8 @@ func (p *pass) reportNoFailure(hook inspector.Cursor, e *types.Var) {
 	}
 }
 
-// reportAddedInLoop reports v = v.With(hooks) in a loop that also calls Do with v, which then has the
-// hooks once more in each round.
+// reportAddedInLoop reports v = v.With(hooks) in a loop that also calls Do with v, or in a function
+// that does so with a variable of the package, which then has the hooks once more each time.
 func (p *pass) reportAddedInLoop(c inspector.Cursor) {
 	n := c.Node().(*ast.AssignStmt)
 	if len(n.Lhs) != 1 || n.Tok != token.ASSIGN || p.callee(n.Rhs[0]) != ours+".Policy.With" {
@@ -219,10 +219,14 @@ func (p *pass) reportAddedInLoop(c inspector.Cursor) {
 		return
 	}
 	again := around(c, (*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil))
+	what := "round of this loop"
 	switch again.Node().(type) {
 	case *ast.ForStmt, *ast.RangeStmt:
 	default:
-		return
+		if v.Kind() != types.PackageVar || p.inMain(c) {
+			return
+		}
+		what = "call of this function"
 	}
 	resets := slices.ContainsFunc(p.vars[v].sets, func(set inspector.Cursor) bool {
 		return set.Parent() != c && again.Contains(set) && types.ExprString(set.Node().(ast.Expr)) == name
@@ -231,7 +235,7 @@ func (p *pass) reportAddedInLoop(c inspector.Cursor) {
 		return again.Contains(loop.Cursor) && loop.policy.Valid() && types.ExprString(loop.policy.Node().(ast.Expr)) == name
 	})
 	if called && !resets && outside(v, again) {
-		p.report(c, "each round of this loop adds the hooks once more: add them before the loop, or to a copy")
+		p.report(c, "each %s adds the hooks once more: add them where the policy is made, or to a copy", what)
 	}
 }
 

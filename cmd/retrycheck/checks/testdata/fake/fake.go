@@ -2,6 +2,7 @@ package fake
 
 import (
 	"context"
+	"time"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/ratelimit"
@@ -29,4 +30,12 @@ func repeats(ctx context.Context, op func(context.Context) error) error {
 func keeps(p retry.Policy) retry.Policy {
 	p.Clock = retry.SystemClock{}
 	return p
+}
+
+// A program that shows what a policy does.
+func simulates(ctx context.Context, p retry.Policy, op func(context.Context) error) []time.Duration {
+	clock := &retrytest.Clock{}
+	p.Clock = clock
+	_ = retry.Do(ctx, p, op)
+	return clock.Waits()
 }

@@ -87,7 +87,7 @@ func post(ctx context.Context, text string) error { log.Print(text); return ctx.
 
 func rounds(ctx context.Context, p retry.Policy, hooks retry.Hooks, more []retry.Hooks, jobs []func(context.Context) error) {
 	for _, job := range jobs {
-		p = p.With(hooks) // want `each round of this loop adds the hooks once more: add them before the loop, or to a copy`
+		p = p.With(hooks) // want `each round of this loop adds the hooks once more: add them where the policy is made, or to a copy`
 		_ = retry.Do(ctx, p, job)
 	}
 	q := p
@@ -132,4 +132,26 @@ var (
 func setsLogger(l *slog.Logger) retry.Hooks {
 	slog.SetDefault(l)
 	return retryslog.Hooks(slog.Default())
+}
+
+var ofPackage = retry.Policy{MaxAttempts: 4}
+
+func addsToPackage(ctx context.Context, hooks retry.Hooks, op func(context.Context) error) error {
+	ofPackage = ofPackage.With(hooks) // want `each call of this function adds the hooks once more`
+	return retry.Do(ctx, ofPackage, op)
+}
+
+var (
+	hooked = retry.Policy{MaxAttempts: 4}
+	bare   = retry.Policy{MaxAttempts: 4}
+)
+
+func init() { hooked.OnRetry = func(context.Context, retry.Attempt, time.Duration) {} }
+
+func copiesOf(hooks retry.Hooks) []retry.Policy {
+	p := bare
+	p.Hooks = hooks
+	q := hooked
+	q.Hooks = hooks // want `this replaces the hooks that the policy has`
+	return []retry.Policy{p, q}
 }
