@@ -2,8 +2,10 @@ package checks
 
 import (
 	"go/ast"
+	"slices"
 	"strings"
 
+	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
 )
 
@@ -13,11 +15,29 @@ func (p *pass) reportLateCost(loop *call) {
 	if !loop.policy.Valid() || !p.hasLimiter(loop.policy) || p.limitsInside() {
 		return
 	}
-	for _, c := range p.reached(loop.op, nil) {
+	calls := p.reached(loop.op, nil)
+	if slices.ContainsFunc(calls, func(c *call) bool { return sends.MatchString(c.name) && !p.isPlainClient(c) }) {
+		return // whose Transport may have a Limiter
+	}
+	for _, c := range calls {
 		if c.name == ours+"/ratelimit.WithCost" {
 			p.report(c.Cursor, "the Limiter of the policy waits before the operation, so it does not see this cost: give the context of WithCost to %s", shortName(loop.name))
 		}
 	}
+}
+
+// isPlainClient reports whether the client of a request is one without a Transport.
+func (p *pass) isPlainClient(c *call) bool {
+	sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
+	if !ok || p.info.Selections[sel] == nil {
+		return false
+	}
+	client := c.ChildAt(edge.CallExpr_Fun, -1).ChildAt(edge.SelectorExpr_X, -1)
+	if objectName(p.info.Uses[lastName(sel.X)]) == "net/http.DefaultClient" {
+		return true
+	}
+	made := p.literals(client, 3)
+	return len(made) > 0 && !slices.ContainsFunc(made, func(lit inspector.Cursor) bool { return part(lit, "Transport").Valid() })
 }
 
 // hasLimiter reports whether a policy has a Limiter of package ratelimit, as far as it is in sight.

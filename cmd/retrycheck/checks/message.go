@@ -51,11 +51,14 @@ func (p *pass) reportLogged(loop *call) {
 	if !retriers.MatchString(loop.name) || loop.op.Valid() && hasAck(loop.op) {
 		return
 	}
-	statement, rest := p.afterLogging(loop.Cursor)
+	statement, rest := p.afterLogging(loop.Cursor, false)
 	if !statement.Valid() {
+		if statement, _ = p.afterLogging(loop.Cursor, true); statement.Valid() {
+			p.reportAckOfAll(statement, loop)
+		}
 		return
 	}
-	if p.reportAck(statement, rest, loop) {
+	if p.reportAck(statement, rest, loop) || p.reportAckOfAll(statement, loop) {
 		return
 	}
 	decl := around(statement, (*ast.FuncDecl)(nil), (*ast.FuncLit)(nil))
@@ -84,6 +87,28 @@ func (p *pass) reportAck(statement inspector.Cursor, rest []ast.Stmt, loop *call
 	for _, s := range rest {
 		if call := acknowledgment(s); call != nil {
 			p.reportLostMessage(statement, call, loop)
+			return true
+		}
+		if leavesBlock(s) {
+			break
+		}
+	}
+	return false
+}
+
+// reportAckOfAll reports that a loop over messages only logs failures, and that all of the messages
+// are acknowledged behind it.
+func (p *pass) reportAckOfAll(statement inspector.Cursor, loop *call) bool {
+	all := statement.Parent().Parent()
+	messages, ok := all.Node().(*ast.RangeStmt)
+	if !ok {
+		return false
+	}
+	_, rest := following(all)
+	for _, s := range rest {
+		ack := acknowledgment(s)
+		if ack != nil && slices.ContainsFunc(ack.Args, func(arg ast.Expr) bool { return types.ExprString(arg) == types.ExprString(messages.X) }) {
+			p.reportLostMessage(statement, ack, loop)
 			return true
 		}
 		if leavesBlock(s) {
@@ -141,6 +166,12 @@ func (p *pass) messageVars(fn, ack inspector.Cursor) map[types.Object]bool {
 			of[v] = true
 		}
 	}
+	for c := range fn.Preorder((*ast.RangeStmt)(nil)) {
+		loop := c.Node().(*ast.RangeStmt)
+		if value, ok := loop.Value.(*ast.Ident); ok && p.usesAny(c.ChildAt(edge.RangeStmt_X, -1), of) {
+			of[p.info.ObjectOf(value)] = true
+		}
+	}
 	for c := range fn.Preorder((*ast.CallExpr)(nil)) {
 		if p.usesAny(c, of) && c != ack {
 			for _, v := range p.setBy(c) {
@@ -195,6 +226,9 @@ func acknowledgment(s ast.Stmt) *ast.CallExpr {
 		if len(n.Rhs) == 1 {
 			e = n.Rhs[0]
 		}
+		if collects(e) {
+			return e.(*ast.CallExpr)
+		}
 	case *ast.ReturnStmt:
 		if len(n.Results) == 1 {
 			e = n.Results[0]
@@ -211,6 +245,21 @@ func acknowledgment(s ast.Stmt) *ast.CallExpr {
 		return e.(*ast.CallExpr)
 	}
 	return nil
+}
+
+// collects reports whether an expression appends an entry of a DeleteMessageBatch.
+func collects(e ast.Expr) bool {
+	if called(e) != "append" {
+		return false
+	}
+	return slices.ContainsFunc(e.(*ast.CallExpr).Args, func(arg ast.Expr) bool {
+		lit, ok := arg.(*ast.CompositeLit)
+		id := (*ast.Ident)(nil)
+		if ok && lit.Type != nil {
+			id = lastName(lit.Type)
+		}
+		return id != nil && id.Name == "DeleteMessageBatchRequestEntry"
+	})
 }
 
 // hasAck reports whether an operation acknowledges a message itself.
@@ -263,8 +312,9 @@ func asStatement(n ast.Node) ast.Stmt {
 }
 
 // afterLogging returns the statement that only logs the error of a call, and what follows it. The
-// statement is if err := f(); err != nil { log }, or follows err := f().
-func (p *pass) afterLogging(c inspector.Cursor) (statement inspector.Cursor, rest []ast.Stmt) {
+// statement is if err := f(); err != nil { log }, or follows err := f(). If continues, it goes on with
+// the next round of a loop.
+func (p *pass) afterLogging(c inspector.Cursor, continues bool) (statement inspector.Cursor, rest []ast.Stmt) {
 	assign, ok := c.Parent().Node().(*ast.AssignStmt)
 	if !ok || len(assign.Rhs) != 1 {
 		return statement, nil
@@ -276,7 +326,7 @@ func (p *pass) afterLogging(c inspector.Cursor) (statement inspector.Cursor, res
 	err := p.info.ObjectOf(id)
 	if c.Parent().ParentEdgeKind() == edge.IfStmt_Init {
 		test := c.Parent().Parent()
-		if !p.onlyLogs(test.Node().(*ast.IfStmt), err) {
+		if !p.onlyLogs(test.Node().(*ast.IfStmt), err, continues) {
 			return statement, nil
 		}
 		_, rest = following(test)
@@ -287,19 +337,23 @@ func (p *pass) afterLogging(c inspector.Cursor) (statement inspector.Cursor, res
 		return statement, nil
 	}
 	test, ok := rest[0].(*ast.IfStmt)
-	if !ok || !p.onlyLogs(test, err) || p.usedBehind(list, test, err) {
+	if !ok || !p.onlyLogs(test, err, continues) || p.usedBehind(list, test, err) {
 		return statement, nil
 	}
 	return c.Parent(), rest[1:]
 }
 
-// onlyLogs reports whether a statement is if err != nil { log }.
-func (p *pass) onlyLogs(test *ast.IfStmt, err types.Object) bool {
+// onlyLogs reports whether a statement is if err != nil { log }, with a continue if continues.
+func (p *pass) onlyLogs(test *ast.IfStmt, err types.Object, continues bool) bool {
 	id, ok := leftOf(test.Cond).(*ast.Ident)
 	if !ok || !p.isFailure(test.Cond) || p.info.ObjectOf(id) != err || len(test.Body.List) == 0 || test.Else != nil && !onlyCalls(test.Else) {
 		return false
 	}
-	for _, s := range test.Body.List {
+	list := test.Body.List
+	if last, ok := list[len(list)-1].(*ast.BranchStmt); ok && continues && last.Tok == token.CONTINUE {
+		list = list[:len(list)-1]
+	}
+	for _, s := range list {
 		switch n := s.(type) {
 		case *ast.IncDecStmt:
 		case *ast.ExprStmt:
@@ -380,7 +434,8 @@ func (p *pass) reportOutlasted() {
 			if !most.Valid() || typeName(p.info.TypeOf(lit.Node().(ast.Expr))) != ours+".Policy" {
 				continue
 			}
-			if d, known := p.duration(most.Node().(ast.Expr)); known && d > held {
+			d, known := p.duration(most.Node().(ast.Expr))
+			if known && d > held {
 				p.report(loop.Cursor, "MaxElapsed %v is longer than the %s of %v, after which another consumer gets the message meanwhile", d, what, held)
 			}
 		}

@@ -2,6 +2,7 @@ package cost
 
 import (
 	"context"
+	"net/http"
 	"sync/atomic"
 
 	"github.com/gobackoff/retry"
@@ -55,5 +56,22 @@ func later(ctx context.Context, policy retry.Policy, call func(context.Context) 
 	policy.Limiter = &ratelimit.Limiter{}
 	return retry.Do(ctx, policy, func(ctx context.Context) error {
 		return call(ratelimit.WithCost(ctx, 5)) // want `the Limiter of the policy waits before the operation`
+	})
+}
+
+// client has a Transport of another package, which may have a Limiter.
+type client struct {
+	http   *http.Client
+	policy retry.Policy
+}
+
+func (c *client) get(ctx context.Context, req *http.Request) error {
+	policy := retry.Policy{Limiter: &ratelimit.Limiter{Limit: ratelimit.Limit{Rate: 10}}}
+	return retry.Do(ctx, policy, func(ctx context.Context) error {
+		resp, err := c.http.Do(req.WithContext(ratelimit.WithCost(ctx, 100)))
+		if err != nil {
+			return err
+		}
+		return resp.Body.Close()
 	})
 }

@@ -133,6 +133,43 @@ func (m *mailer) metric(ctx context.Context, msg message, notify func(context.Co
 	return nil
 }
 
+func (m *mailer) batch(ctx context.Context, reader *kafka.Reader, msgs []kafka.Message) error {
+	for _, msg := range msgs {
+		err := retry.Do(ctx, policy, func(ctx context.Context) error { return m.send(ctx, msg.Value) })
+		if err != nil {
+			log.Print(err)
+			continue
+		}
+		m.lost--
+	}
+	return reader.CommitMessages(ctx, msgs...) // want `the message is acknowledged although the error of retry.Do was only logged`
+}
+
+func (m *mailer) entries(ctx context.Context, client *sqs.Client, received []types.Message) error {
+	var done []types.DeleteMessageBatchRequestEntry
+	for _, msg := range received {
+		if err := retry.Do(ctx, policy, func(ctx context.Context) error { return m.send(ctx, []byte(*msg.Body)) }); err != nil {
+			log.Print(err)
+		}
+		done = append(done, types.DeleteMessageBatchRequestEntry{Id: msg.MessageId, ReceiptHandle: msg.ReceiptHandle}) // want `the message is acknowledged although the error of retry.Do was only logged`
+	}
+	_, err := client.DeleteMessageBatch(ctx, &sqs.DeleteMessageBatchInput{Entries: done})
+	return err
+}
+
+func (m *mailer) onlyDone(ctx context.Context, reader *kafka.Reader, msgs []kafka.Message) error {
+	var done []kafka.Message
+	for _, msg := range msgs {
+		err := retry.Do(ctx, policy, func(ctx context.Context) error { return m.send(ctx, msg.Value) })
+		if err != nil {
+			log.Print(err)
+			continue
+		}
+		done = append(done, msg)
+	}
+	return reader.CommitMessages(ctx, done...)
+}
+
 type order struct{ ID string }
 
 func (m *mailer) decoded(ctx context.Context, msg message, book func(context.Context, order) error) error {
