@@ -68,11 +68,24 @@ func (p *pass) isOwnElement(target ast.Expr, op inspector.Cursor) bool {
 // fills has functions that write to what an argument points to.
 var fills = names(`encoding/(json|xml|gob|asn1)\.(Unmarshal|Decoder\.Decode)`, `database/sql\.(Row|Rows)\.Scan`, `github\.com/jackc/pgx\.(Row|Rows)\.Scan`, `fmt\.[SF]?scan(f|ln)?`)
 
-// isFilled reports whether the address of a variable, or of a part of it, is given to a function
-// that writes to it.
+// isPointer reports whether an expression is a pointer.
+func (p *pass) isPointer(c inspector.Cursor) bool {
+	e, ok := c.Node().(ast.Expr)
+	if !ok {
+		return false
+	}
+	_, isPointer := p.info.TypeOf(e).Underlying().(*types.Pointer)
+	return isPointer
+}
+
+// isFilled reports whether the address of a variable, or of a part of it, or a pointer that it is,
+// is given to a function that writes to it.
 func (p *pass) isFilled(c inspector.Cursor) bool {
 	for within[c.ParentEdgeKind()] {
 		c = c.Parent()
+	}
+	if c.ParentEdgeKind() == edge.CallExpr_Args && p.isPointer(c) {
+		return fills.MatchString(p.callee(c.Parent().Node()))
 	}
 	address, ok := c.Parent().Node().(*ast.UnaryExpr)
 	if !ok || address.Op != token.AND || c.Parent().ParentEdgeKind() != edge.CallExpr_Args {

@@ -173,3 +173,20 @@ func countsOne(req *http.Request, base http.RoundTripper) (int, error) {
 	}
 	return requests, resp.Body.Close()
 }
+
+func (p *pages) hedgesPointer(ctx context.Context, get func(context.Context) (*json.Decoder, error)) (*profile, error) {
+	found := new(profile)
+	_, err := retryhedge.Do(ctx, &p.hedge, "profile", func(ctx context.Context) (struct{}, error) {
+		decoder, err := get(ctx)
+		if err != nil {
+			return struct{}{}, err
+		}
+		own := new(profile)
+		err = decoder.Decode(own)
+		if err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, decoder.Decode(found) // want `so both write to found`
+	})
+	return found, err
+}
