@@ -54,7 +54,7 @@ func (p *pass) reportHook(c inspector.Cursor, name string, hook inspector.Cursor
 		case p.runsAside(at, hook):
 		case p.callee(n) == "time.Sleep":
 			p.report(at, "Do waits by itself between attempts, so a hook that sleeps makes the wait longer, even if the context is done: set the wait in the policy's Backoff")
-		case isBuiltin(p.info, n, "panic"):
+		case isBuiltin(p.info, n, "panic") && name != ours+".OnAttempt" && !hook.Contains(around(at, (*ast.CaseClause)(nil))):
 			p.report(at, "Do returns a panic of a hook as an error, so it ends only this call: let the operation, or the caller of Do, decide")
 		}
 	}

@@ -155,3 +155,11 @@ func copiesOf(hooks retry.Hooks) []retry.Policy {
 	q.Hooks = hooks // want `this replaces the hooks that the policy has`
 	return []retry.Policy{p, q}
 }
+
+var asserts = retry.Hooks{OnGiveUp: func(_ context.Context, e *retry.Error) {
+	switch e.ReasonLabel() {
+	case "attempts", "elapsed":
+	default:
+		panic("unknown reason " + e.ReasonLabel())
+	}
+}}
