@@ -126,9 +126,10 @@ func (o origin) and(other origin) origin {
 	}
 }
 
-// wraps reports whether an error that may be equal to something outside of Do is always one of
-// Do, so that it may be wrapped: retrycheck knows all its origins, or an operation mentions it.
-// A policy that mentions it may make it permanent, so that Do returns it as it is.
+// wrappedIn reports whether an error that a function returns comes from Do if it is of a kind, such
+// as a variable or a type, so that it may be wrapped: retrycheck knows all its origins, or an
+// operation mentions the kind. A policy that mentions it may make it permanent, and then Do returns it
+// as it is.
 func (p *pass) wrappedIn(o origin, thing types.Object) bool {
 	if len(o.loops) == 0 || thing == nil || slices.Contains(o.vars, thing) {
 		return false
