@@ -41,11 +41,11 @@ func (p *pass) reportStatements(loop *call) {
 		fn := p.functionAround(c.Cursor)
 		switch {
 		case onPool.MatchString(c.name) || prepared.MatchString(c.name) && p.preparedOutside(c):
-			if change := p.changesAgain(p.statement(c)); change != "" && p.failsWith(fn, c) {
+			if change := p.changeOf(c); change != "" && p.failsWith(fn, c) {
 				p.report(c.Cursor, "%s again if its answer is lost: run it in retrysql.InTx, or mark its error with retry.Unrepeatable", change)
 			}
 		case commits.MatchString(c.name) && p.fails(fn, c):
-			if slices.ContainsFunc(calls, func(s *call) bool { return onTx.MatchString(s.name) && p.changesAgain(p.statement(s)) != "" }) {
+			if slices.ContainsFunc(calls, func(s *call) bool { return onTx.MatchString(s.name) && p.changeOf(s) != "" }) {
 				p.report(c.Cursor, "a COMMIT whose answer is lost is executed again: use retrysql.InTx, or mark its error with retry.Unrepeatable")
 			}
 		case (adding.MatchString(c.name) || mongo.MatchString(c.name) && p.addsFields(c)) && p.fails(fn, c):
@@ -73,13 +73,59 @@ func (p *pass) statement(c *call) string {
 		}
 	}
 	for i := range min(len(from.Args), 3) {
-		arg := p.value(from.ChildAt(edge.CallExpr_Args, i))
-		if call, ok := arg.Node().(*ast.CallExpr); ok && p.callee(call) == "fmt.Sprintf" {
-			arg = arg.ChildAt(edge.CallExpr_Args, 0)
+		if text := p.text(from.ChildAt(edge.CallExpr_Args, i)); text != "" {
+			return text
 		}
-		value := p.info.Types[arg.Node().(ast.Expr)].Value
-		if value != nil && value.Kind() == constant.String {
-			return constant.StringVal(value)
+	}
+	return ""
+}
+
+// text returns a text as far as it is constant, with x for the rest, or nothing if it begins with
+// something else.
+func (p *pass) text(c inspector.Cursor) string {
+	c = p.value(c)
+	value := p.info.Types[c.Node().(ast.Expr)].Value
+	if value != nil && value.Kind() == constant.String {
+		return constant.StringVal(value)
+	}
+	switch n := c.Node().(type) {
+	case *ast.CallExpr:
+		if p.callee(n) == "fmt.Sprintf" {
+			return p.text(c.ChildAt(edge.CallExpr_Args, 0))
+		}
+	case *ast.BinaryExpr:
+		begin, end := p.text(c.ChildAt(edge.BinaryExpr_X, -1)), p.text(c.ChildAt(edge.BinaryExpr_Y, -1))
+		if begin != "" && end == "" {
+			end = "x"
+		}
+		if begin != "" {
+			return begin + end
+		}
+	}
+	return ""
+}
+
+// changeOf says what the statement of a call does if it is executed twice. If a loop executes one
+// statement after another, the first that does anything counts.
+func (p *pass) changeOf(c *call) string {
+	if text := p.statement(c); text != "" {
+		return p.changesAgain(text)
+	}
+	for i := range min(len(c.Args), 3) {
+		id, ok := c.Args[i].(*ast.Ident)
+		if !ok {
+			continue
+		}
+		for _, set := range p.vars[p.info.ObjectOf(id)].sets {
+			loop, ok := set.Parent().Node().(*ast.RangeStmt)
+			if !ok || loop.Value != set.Node() {
+				continue
+			}
+			for _, text := range p.texts(set.Parent().ChildAt(edge.RangeStmt_X, -1)) {
+				if change := p.changesAgain(text); change != "" {
+					return change
+				}
+			}
 		}
 	}
 	return ""

@@ -169,7 +169,7 @@ func (p *pass) reportHedged(c *call, op inspector.Cursor) {
 	hasKey := slices.ContainsFunc(calls, func(c *call) bool { return sets.MatchString(c.name) && p.isKey(c.Args[0]) })
 	for _, inner := range calls {
 		isPost := posts.MatchString(inner.name) || makes.MatchString(inner.name) && p.isPost(inner.Args[len(inner.Args)-3])
-		changes := onPool.MatchString(inner.name) && p.changesAgain(p.statement(inner)) != ""
+		changes := onPool.MatchString(inner.name) && p.changeOf(inner) != ""
 		if isPost && !hasKey && !p.asksOnly(inner) || changes || adding.MatchString(inner.name) {
 			p.report(inner.Cursor, "%s may call the function twice, so this is executed twice: hedge only what changes nothing", shortName(c.name))
 		}

@@ -221,3 +221,24 @@ func asksAgain(ctx context.Context, p retry.Policy, question string, ask func(co
 	})
 	return history, err
 }
+
+func built(ctx context.Context, p retry.Policy, db *sql.DB, table string) error {
+	increment := "UPDATE " + table + " SET n = n + 1 WHERE id = $1"
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		if _, err := db.ExecContext(ctx, increment, 5); err != nil { // want `this statement changes a value relative to itself`
+			return err
+		}
+		for _, statement := range []string{"UPDATE a SET n = 1", "UPDATE b SET n = n - 1"} {
+			if _, err := db.ExecContext(ctx, statement); err != nil { // want `this statement changes a value relative to itself`
+				return err
+			}
+		}
+		for _, statement := range []string{"UPDATE a SET n = 1", "DELETE FROM b"} {
+			if _, err := db.ExecContext(ctx, statement); err != nil {
+				return err
+			}
+		}
+		_, err := db.ExecContext(ctx, "UPDATE "+table+" SET n = 1")
+		return err
+	})
+}
