@@ -29,6 +29,7 @@ var Dropped = analyzer("dropped", "report unused results of Permanent(err), poli
 		p.reportUnusedFakes()
 		p.reportUnread()
 		p.reportLostPermanent()
+		p.reportPlainConnections()
 	}
 	for _, call := range p.calls {
 		p.reportErasedByFlag(call)
