@@ -82,6 +82,9 @@ func (p *pass) readsHooks(assign inspector.Cursor, replaced *ast.SelectorExpr) b
 	return false
 }
 
+// hookless has functions that return policies without hooks.
+var hookless = names(ours+`/retryconfig\.Parse`, ours+`/awspreset\.(Preset\.Policy|FromEnv)`)
+
 // isFresh reports whether a policy is a variable that its function declares without hooks.
 func (p *pass) isFresh(policy ast.Expr) bool {
 	id, ok := policy.(*ast.Ident)
@@ -92,6 +95,9 @@ func (p *pass) isFresh(policy ast.Expr) bool {
 	declared := p.declared(v)
 	if !declared.Valid() {
 		return len(p.vars[v].values) == 1 && v.Parent() != p.Pkg.Scope() && !p.isParameter(v) // var p retry.Policy
+	}
+	if hookless.MatchString(p.callee(declared.Node())) {
+		return true
 	}
 	if p.setsHooks(declared) {
 		return false

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryconfig"
 	"github.com/gobackoff/retry/retryslog"
 )
 
@@ -163,3 +164,9 @@ var asserts = retry.Hooks{OnGiveUp: func(_ context.Context, e *retry.Error) {
 		panic("unknown reason " + e.ReasonLabel())
 	}
 }}
+
+func parsed(text string, hooks retry.Hooks) (retry.Policy, error) {
+	p, err := retryconfig.Parse(text)
+	p.Hooks = hooks
+	return p, err
+}
