@@ -47,10 +47,13 @@ func (p *pass) reportPartly(c inspector.Cursor) {
 	if !ok || tuple.Len() != 2 {
 		return
 	}
-	what := ""
+	what, looks := "", p.looksInto
 	name := typeName(tuple.At(0).Type())
 	if match := ofAWS.FindStringSubmatch(name); match != nil {
 		what = partly[match[2]]
+	}
+	if name == elastic+".Response" && p.isBulk(c.Node().(*ast.CallExpr)) {
+		what, name, looks = "its body", "Bulk", p.looksIntoBody
 	}
 	if what == "" {
 		return
@@ -65,7 +68,7 @@ func (p *pass) reportPartly(c inspector.Cursor) {
 			return
 		}
 		v := p.info.ObjectOf(id)
-		if v == nil || !slices.ContainsFunc(p.vars[v].uses, p.looksInto) {
+		if v == nil || !slices.ContainsFunc(p.vars[v].uses, looks) {
 			p.report(c, "the response of %s lists in %s what was not accepted: nothing looks at it", api, what)
 		}
 	}
@@ -80,4 +83,19 @@ func (p *pass) looksInto(use inspector.Cursor) bool {
 		return !compares(use.Parent()) && !blank
 	}
 	return !saysNothing.MatchString(name)
+}
+
+const elastic = "github.com/elastic/go-elasticsearch/esapi"
+
+// isBulk reports whether a call is one of the bulk API of Elasticsearch.
+func (p *pass) isBulk(call *ast.CallExpr) bool {
+	return p.callee(call) == elastic+".BulkRequest.Do" || typeName(p.info.TypeOf(call.Fun)) == elastic+".Bulk"
+}
+
+// looksIntoBody reports whether a use of a response may read its body.
+func (p *pass) looksIntoBody(use inspector.Cursor) bool {
+	name, parent := field(use)
+	sel, isMethod := parent.Node().(*ast.SelectorExpr)
+	closes := isMethod && sel.Sel.Name == "Close"
+	return name == "" && p.looksInto(use) || name == "Body" && !closes
 }

@@ -2,11 +2,14 @@ package partly
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"io"
 	"log"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/elastic/go-elasticsearch/v8/esapi"
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retrykeep"
 )
@@ -73,4 +76,35 @@ func keeps(ctx context.Context, keeper *retrykeep.Keeper, session func(context.C
 		}
 	}()
 	return keeper.Run(ctx, session)
+}
+
+func bulk(ctx context.Context, client esapi.Transport, api esapi.Bulk, lines io.Reader) error {
+	resp, err := esapi.BulkRequest{Body: lines}.Do(ctx, client) // want `the response of Bulk lists in its body what was not accepted: nothing looks at it`
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.IsError() {
+		return errors.New(resp.Status())
+	}
+	other, err := api(lines) // want `the response of Bulk lists in its body what was not accepted`
+	if err != nil {
+		return err
+	}
+	defer other.Body.Close()
+	read, err := api(lines)
+	if err != nil {
+		return err
+	}
+	defer read.Body.Close()
+	var answer struct{ Errors bool }
+	err = json.NewDecoder(read.Body).Decode(&answer)
+	if err != nil {
+		return err
+	}
+	indexed, err := esapi.IndexRequest{Body: lines}.Do(ctx, client)
+	if err != nil {
+		return err
+	}
+	return indexed.Body.Close()
 }
