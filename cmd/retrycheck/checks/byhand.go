@@ -15,6 +15,7 @@ import (
 // or their end.
 var Loop = analyzer("loop", "report hand-written retry loops that lose their error, context, wait or end", func(p *pass) {
 	for c := range p.root.Preorder((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil)) {
+		p.reportOneTimer(c)
 		if !p.waits(c) {
 			continue
 		}

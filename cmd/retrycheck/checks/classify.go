@@ -24,6 +24,11 @@ var Classify = analyzer("classify", "report classifiers that match no error, or 
 		}
 	}
 	p.reportRecoverable()
+	for _, call := range p.operations {
+		if strings.HasPrefix(call.name, ours) {
+			p.reportOpaque(call)
+		}
+	}
 	for _, call := range p.calls {
 		if call.name == ours+".FirstOf" {
 			p.reportOrder(call)

@@ -21,6 +21,7 @@ var Once = analyzer("once", "report commands, connections and other things that 
 		}
 		p.reportOnce(call)
 		p.reportUsedUp(call)
+		p.reportKeptFirst(call)
 		p.reportClosed(call)
 		p.reportClosedClient(call)
 		p.reportKeptLock(call)

@@ -19,6 +19,7 @@ var OpContext = analyzer("opcontext", "report operations that ignore the context
 	p.reportEnded()
 	p.reportDeafParts()
 	for _, call := range p.loops {
+		p.reportWithoutContext(call)
 		if ctx := p.contextToPass(call.Cursor); ctx != "" && len(call.Args) > 0 && p.isBackground(call.Args[0]) {
 			p.report(call.Cursor, "%s goes on after %s is done: pass %[2]s to it", shortName(call.name), ctx)
 		}
@@ -237,6 +238,9 @@ var bodies = map[string]int{
 
 // Body reports requests whose body the first attempt has read to its end.
 var Body = analyzer("body", "report readers and bodies of HTTP requests that a retry finds at their end", func(p *pass) {
+	for c := range p.root.Preorder((*ast.SelectorExpr)(nil)) {
+		p.reportSameBody(c)
+	}
 	for _, call := range p.calls {
 		p.reportSentOnce(call)
 		at, ok := bodies[call.name]

@@ -41,6 +41,9 @@ func init() {
 
 // Invalid reports literals that Validate refuses, which Do does not call.
 var Invalid = analyzer("invalid", "report policies and backoffs that Validate refuses", func(p *pass) {
+	for _, call := range p.calls {
+		p.reportEarlyFlag(call)
+	}
 	for c := range p.root.Preorder((*ast.CompositeLit)(nil), (*ast.CallExpr)(nil)) {
 		p.reportWithoutMultiplier(c)
 		e := c.Node().(ast.Expr)

@@ -23,6 +23,7 @@ var Queue = analyzer("queue", "report messages of a queue that are acknowledged 
 		p.reportWorkAfter(c)
 		p.reportPrefetched(c)
 		p.reportSharedID(c)
+		p.reportSettledByHand(c)
 	}
 	p.reportMessages()
 })

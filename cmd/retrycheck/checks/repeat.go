@@ -22,6 +22,7 @@ var Repeat = analyzer("repeat", "report operations that send a POST or add to a 
 		}
 		p.reportPosts(call)
 		p.reportState(call)
+		p.reportLeftover(call)
 		p.reportOwnError(call)
 		p.reportWrites(call)
 		p.reportAnswers(call)

@@ -74,6 +74,7 @@ var Dropped = analyzer("dropped", "report unused results of Permanent(err), poli
 		if !strings.HasPrefix(call.name, ours) {
 			continue
 		}
+		p.reportLostEnd(call)
 		for c := range call.op.Preorder((*ast.ReturnStmt)(nil)) {
 			if text, ok := c.LastChild(); ok && p.formats(text) {
 				for i, arg := range text.Node().(*ast.CallExpr).Args {
@@ -249,6 +250,17 @@ var NoFail = analyzer("nofail", "report operations that never return an error to
 	}
 })
 
+// isMadeUp reports whether a variable is an error that the function makes, as a simulation does,
+// and not the result of a call that may fail.
+func (p *pass) isMadeUp(v *types.Var) bool {
+	value := p.declared(v)
+	if !value.Valid() {
+		return false
+	}
+	_, isLit := p.plain(value).Node().(*ast.CompositeLit)
+	return isLit || plainErrors.MatchString(p.callee(value.Node()))
+}
+
 // reportConstant reports an operation that calls nothing, so that each attempt returns what was
 // there before, and one that returns an error whatever happens.
 func (p *pass) reportConstant(call *call) {
@@ -278,7 +290,7 @@ func (p *pass) reportConstant(call *call) {
 				fails++
 			}
 			if id, ok := last.Node().(*ast.Ident); ok {
-				if v, ok := p.info.Uses[id].(*types.Var); ok && outside(v, call.op) && v.Kind() != types.PackageVar {
+				if v, ok := p.info.Uses[id].(*types.Var); ok && outside(v, call.op) && v.Kind() != types.PackageVar && !p.isMadeUp(v) {
 					captured = id.Name
 				}
 			}

@@ -279,3 +279,37 @@ func stopsTimer(ctx context.Context, s store) (err error) {
 	}
 	return err
 }
+
+func oneTimer(ctx context.Context, s store, attempts int) (err error) {
+	timer := time.NewTimer(time.Second)
+	defer timer.Stop()
+	for range attempts {
+		if _, err = s.get(ctx, "key"); err == nil {
+			return nil
+		}
+		select {
+		case <-timer.C: // want `the timer fires once, so the second wait never ends: reset it, or make it in each round`
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return err
+}
+
+func endOfAll(ctx context.Context, s store, attempts int) (err error) {
+	timer := time.NewTimer(time.Minute)
+	defer timer.Stop()
+	for range attempts {
+		if _, err = s.get(ctx, "key"); err == nil {
+			return nil
+		}
+		select {
+		case <-timer.C:
+			return err
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return err
+}

@@ -178,3 +178,8 @@ func failsSilently(ctx context.Context, p retry.Policy, load, store func(context
 		return store(ctx)
 	})
 }
+
+func simulates(ctx context.Context, p retry.Policy) error {
+	refused := errors.New("refused")
+	return retry.Do(ctx, p, func(context.Context) error { return refused })
+}
