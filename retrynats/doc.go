@@ -21,7 +21,8 @@
 //   - nil: the message is acknowledged with Ack, which does not wait for the server. If the
 //     acknowledgment is lost, the message is redelivered after AckWait. To be certain, call
 //     msg.DoubleAck in the function, which costs a round trip. The function may also settle
-//     the message in any other way.
+//     the message in any other way. The Worker then does nothing with it, so do not call Nak
+//     after a failure: there would be no wait of the policy, and no end.
 //   - A permanent or unrepeatable error: the message is given up.
 //   - Any other error: if the policy allows another attempt, the message is redelivered
 //     (NakWithDelay). [adapt.DelayFor] computes the delay from the stream, the consumer and
