@@ -181,12 +181,24 @@ var frees = names(`(Close|R?Unlock|Release|Rollback)`)
 func (p *pass) reportDefers(loop inspector.Cursor) {
 	for c := range loop.Preorder((*ast.DeferStmt)(nil)) {
 		method := lastName(c.Node().(*ast.DeferStmt).Call.Fun)
-		if method == nil || !frees.MatchString(method.Name) || block(c) != loop || leaves(c, loop) {
+		if method == nil || !frees.MatchString(method.Name) || block(c) != loop || leaves(c, loop) || !p.goesOnAfter(c, loop) {
 			continue
 		}
 		called := types.ExprString(c.Node().(*ast.DeferStmt).Call.Fun)
 		p.report(c, "%s is called when the function returns, so each attempt keeps what it has opened: make the attempt a function", called)
 	}
+}
+
+// goesOnAfter reports whether a loop waits or continues behind c.
+func (p *pass) goesOnAfter(c, loop inspector.Cursor) bool {
+	for later := range loop.Preorder((*ast.CallExpr)(nil), (*ast.BranchStmt)(nil)) {
+		branch, isBranch := later.Node().(*ast.BranchStmt)
+		goesOn := isBranch && branch.Tok == token.CONTINUE || !isBranch && pauses.MatchString(p.callee(later.Node()))
+		if goesOn && later.Node().Pos() > c.Node().Pos() {
+			return true
+		}
+	}
+	return false
 }
 
 // reportBreaks reports a break that leaves a select statement and is meant for the loop.

@@ -149,6 +149,22 @@ func closesLast(client *http.Client, address string) ([]byte, error) {
 	}
 }
 
+func closesAtEnd(client *http.Client, address string) ([]byte, error) {
+	for {
+		resp, err := client.Get(address)
+		if err != nil {
+			time.Sleep(time.Second)
+			continue
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err != nil {
+			return nil, err
+		}
+		return text, nil
+	}
+}
+
 func breaksSelect(ctx context.Context, s store) {
 	for {
 		_, _ = s.get(context.WithoutCancel(ctx), "queue")
