@@ -69,7 +69,7 @@ func (p *pass) reportTotal(loop *call, condition ast.Expr, marker *call) {
 		}
 		total = counted(n.X)
 	case *ast.Ident, *ast.SelectorExpr, *ast.CallExpr:
-		total = counted(n.(ast.Expr))
+		total = counted(n)
 	}
 	if total == nil {
 		return
