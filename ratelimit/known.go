@@ -8,7 +8,8 @@ import (
 )
 
 // A Limit is what a server allows, if you know it: calls, or units of [WithCost], in a second,
-// whatever the window of the server, and how many may begin at once. A Rate of 0 or less means no Limit; a Burst below 1 means 1.
+// whatever the window of the server, and how many may begin at once. A Rate of 0 or less means
+// no Limit; a Burst below 1 means 1.
 type Limit struct{ Rate, Burst float64 }
 
 // A Store shares a [Limit] with other processes. [Redis] is one. It must be safe for concurrent

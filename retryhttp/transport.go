@@ -45,8 +45,9 @@ type Transport struct {
 	Wrap func(base http.RoundTripper) http.RoundTripper
 
 	// Policy decides when to retry. Its Classifier and hooks receive a response with a
-	// status of 400 or above as a *StatusError, whose body they must not read or close;
-	// InfoOf and InfoFrom describe its request. WithPolicy and WithoutRetry override the Policy for a request.
+	// status of 400 or above as a *StatusError, whose body they cannot read; InfoOf and
+	// InfoFrom describe its request. WithPolicy and WithoutRetry override the Policy for a
+	// request.
 	//
 	// AttemptTimeout limits an attempt until the response's body is closed, but not a
 	// connection that has switched protocols. The callback that Hooks.OnAttempt returns runs
