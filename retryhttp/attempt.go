@@ -12,15 +12,28 @@ import (
 // An exchange is one request of an attempt, and the request's context.
 type exchange struct {
 	wire.Exchange
-	number    int          // of the attempt
-	ambiguous bool         // an earlier exchange may have been executed
-	found     error        // by Check in the response
-	gaveUp    *retry.Error // why the call returns the response, if it would have been retried
+	number    int     // of the attempt
+	ambiguous bool    // an earlier exchange may have been executed
+	ending    *ending // nil if there is nothing to say of the response
+}
+
+// An ending says why a call returns a response that is a failure.
+type ending struct {
+	found  error        // by Check in the response
+	gaveUp *retry.Error // nil if the response would not have been retried
+}
+
+// end returns what there is to say of the response.
+func (x *exchange) end() ending {
+	if x.ending == nil {
+		return ending{}
+	}
+	return *x.ending
 }
 
 // madeOne reports whether the call would have retried the request, but made its only attempt.
-func (x *exchange) madeOne() bool {
-	return x.gaveUp != nil && x.gaveUp.Attempts == 1 && x.gaveUp.Reason == retry.ErrMaxAttempts
+func (e ending) madeOne() bool {
+	return e.gaveUp != nil && e.gaveUp.Attempts == 1 && e.gaveUp.Reason == retry.ErrMaxAttempts
 }
 
 type exchangeKey struct{}
@@ -31,7 +44,7 @@ func (x *exchange) Value(key any) any {
 	case exchangeKey{}:
 		return x
 	case gaveup.Key{}:
-		return x.gaveUp
+		return x.end().gaveUp
 	}
 	return x.Exchange.Value(key)
 }

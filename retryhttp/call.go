@@ -125,10 +125,10 @@ func (c *call) isFinal(below *exchange) bool {
 	}
 	c.ambiguous = c.ambiguous || below.ambiguous
 	c.latest.ambiguous = c.ambiguous
-	if below.madeOne() || c.response.StatusCode < 400 && below.found == nil {
+	if below.end().madeOne() || c.response.StatusCode < 400 && below.end().found == nil {
 		return false
 	}
-	c.latest.found, c.latest.gaveUp = below.found, below.gaveUp
+	c.latest.ending = below.ending
 	return true
 }
 
@@ -258,7 +258,7 @@ func (c *call) judge(final bool) error {
 	if final {
 		return retry.Permanent(c.failed)
 	}
-	c.latest.found = found
+	c.latest.ending = &ending{found: found}
 	err, unprocessed := c.failed.failure(found), isUnprocessed(c.response)
 	if found != nil {
 		unprocessed = retry.Policy{}.Classify(found).Class == retry.ClassThrottled
@@ -289,10 +289,11 @@ func (c *call) unlessUnrepeatable(err error, harmless bool) error {
 func (c *call) result(err error) (*http.Response, error) {
 	if err == nil || c.response != nil && c.failed.body != nil && !errors.Is(err, c.Context.Err()) {
 		if e, ok := err.(*retry.Error); ok {
-			c.latest.gaveUp = &retry.Error{Attempts: e.Attempts, Reason: e.Reason}
-			if e.Reason == retry.ErrUnrepeatable {
-				c.latest.gaveUp.Reason = fmt.Errorf("%w: %s", e.Reason, c.missing)
+			reason := e.Reason
+			if reason == retry.ErrUnrepeatable {
+				reason = fmt.Errorf("%w: %s", reason, c.missing)
 			}
+			c.latest.ending = &ending{c.latest.end().found, &retry.Error{Attempts: e.Attempts, Reason: reason}}
 		}
 		return c.response, nil
 	}

@@ -43,22 +43,24 @@ type StatusError struct {
 // the Body.
 func CheckStatus(resp *http.Response) error {
 	x := exchangeBehind(resp)
-	if resp.StatusCode < 400 && (x == nil || x.found == nil) {
+	var end ending
+	if x != nil {
+		end = x.end()
+	}
+	if resp.StatusCode < 400 && end.found == nil {
 		return nil
 	}
 	e := newStatusError(resp, time.Now())
-	if x == nil {
-		return e.verdict()
+	err := e.failure(end.found)
+	switch {
+	case x == nil, end.madeOne():
+		return err // no Transport retries, so a Do around it may
+	case end.gaveUp == nil:
+		return retry.Permanent(err)
 	}
-	if x.gaveUp == nil {
-		return retry.Permanent(e.failure(x.found))
-	}
-	if x.madeOne() {
-		return e.failure(x.found) // this Transport does not retry, so a Do around it may
-	}
-	e.gaveUp = x.gaveUp
-	loop := *x.gaveUp
-	loop.Err = e.failure(x.found)
+	e.gaveUp = end.gaveUp
+	loop := *end.gaveUp
+	loop.Err = err
 	return &gaveUpError{&loop}
 }
 
