@@ -150,7 +150,7 @@ var Compare = analyzer("compare", "report errors of Do that are compared with ==
 				compared = s.Tag
 			}
 		}
-		if compared != nil && !strings.Contains(strings.ToLower(types.ExprString(compared)), ".reason") {
+		if compared != nil && !strings.Contains(strings.ToLower(types.ExprString(compared)), "reason") {
 			p.report(c, "Do returns an error that matches retry.%[1]s but is not equal to it: use errors.Is(err, retry.%[1]s)", reason.Name())
 		}
 	}

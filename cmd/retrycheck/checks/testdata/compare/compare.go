@@ -30,6 +30,11 @@ func matches(ctx context.Context, p retry.Policy, op func(context.Context) error
 	return errors.Is(err, retry.ErrMaxAttempts) || err == context.Canceled // want `the error of Do wraps context.Canceled if it gave up: use errors.Is\(err, context.Canceled\)`
 }
 
+func copiesReason(e *retry.Error) bool {
+	reason := e.Reason
+	return reason == retry.ErrBudget
+}
+
 func switches(ctx context.Context, p retry.Policy, op func(context.Context) error) int {
 	switch err := retry.Do(ctx, p, op); err {
 	case nil:
