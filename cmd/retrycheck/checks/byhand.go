@@ -157,8 +157,8 @@ func (p *pass) counts(loop inspector.Cursor) bool {
 		_, compares := n.Cond.(*ast.BinaryExpr)
 		return compares && n.Post != nil
 	case *ast.RangeStmt:
-		basic, ok := p.info.TypeOf(n.X).Underlying().(*types.Basic)
-		return ok && basic.Info()&types.IsInteger != 0
+		t := p.info.TypeOf(n.X)
+		return t != nil && isInteger(t.Underlying())
 	}
 	return false
 }

@@ -130,7 +130,8 @@ func (p *pass) reportFraction(c inspector.Cursor) {
 // isFactor reports whether c is an integer that is multiplied by something.
 func (p *pass) isFactor(c inspector.Cursor) bool {
 	n, ok := c.Parent().Node().(*ast.BinaryExpr)
-	return ok && n.Op == token.MUL && isInteger(p.info.TypeOf(c.Node().(ast.Expr)).Underlying())
+	t := p.info.TypeOf(c.Node().(ast.Expr))
+	return ok && n.Op == token.MUL && t != nil && isInteger(t.Underlying())
 }
 
 var percent = regexp.MustCompile(`(?i)(percent(age)?|pct)$`)
@@ -144,7 +145,7 @@ func (p *pass) reportQuotient(c inspector.Cursor) {
 	fraction := xKnown && yKnown && y != 0 && x%y != 0
 	name := lastName(ast.Unparen(n.X))
 	t, isBasic := types.Type(nil), false
-	if name != nil {
+	if name != nil && p.info.TypeOf(n.X) != nil {
 		t, isBasic = p.info.TypeOf(n.X).Underlying(), true
 	}
 	percentage := yKnown && y == 100 && isBasic && percent.MatchString(name.Name) && isInteger(t)

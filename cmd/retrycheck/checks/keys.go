@@ -148,7 +148,7 @@ func (p *pass) reportPosts(loop *call) {
 	})
 	for _, c := range calls {
 		isSent := posts.MatchString(c.name) || makes.MatchString(c.name) && p.isPost(c.Args[len(c.Args)-3])
-		if isSent && !hasKey && !knows && !p.asksOnly(c) {
+		if isSent && !hasKey && !knows && !p.asksOnly(c) && !p.retriesOnlySome(loop) {
 			p.report(c.Cursor, "a POST whose response is lost is executed again: use a client of retryhttp instead, or set an Idempotency-Key that is made outside the operation")
 		}
 	}
@@ -163,6 +163,13 @@ func (p *pass) reportPosts(loop *call) {
 			}
 		}
 	}
+}
+
+// retriesOnlySome reports whether the Classifier of a policy says which errors are retried.
+func (p *pass) retriesOnlySome(loop *call) bool {
+	return loop.policy.Valid() && slices.ContainsFunc(p.mentions(loop.policy), func(id inspector.Cursor) bool {
+		return objectName(p.info.Uses[id.Node().(*ast.Ident)]) == ours+".OnlyIf"
+	})
 }
 
 // questions has ends of paths whose POST changes nothing: questions to models, searches, queries and

@@ -296,7 +296,7 @@ func (p *pass) reportOneTimer(loop inspector.Cursor) {
 			continue
 		}
 		v := p.info.Uses[id]
-		if v == nil || v.Pos() > loop.Node().Pos() || len(p.vars[v].sets) != 1 || !p.goesOn(c.Parent(), loop) {
+		if v == nil || v.Pos() > loop.Node().Pos() || len(p.vars[v].sets) != 1 || !p.goesOn(c.Parent()) {
 			continue
 		}
 		made := p.declared(v)
@@ -310,19 +310,11 @@ func (p *pass) reportOneTimer(loop inspector.Cursor) {
 	}
 }
 
-// goesOn reports whether a loop goes on after a receive, which may be a case of a select.
-func (p *pass) goesOn(receive, loop inspector.Cursor) bool {
-	clause := around(receive, (*ast.CommClause)(nil), (*ast.ForStmt)(nil), (*ast.RangeStmt)(nil))
-	n, ok := clause.Node().(*ast.CommClause)
-	if !ok {
-		return true
-	}
-	for c := range clause.Preorder((*ast.ReturnStmt)(nil), (*ast.BranchStmt)(nil)) {
-		if c.Parent() == clause {
-			return false
-		}
-	}
-	return n.Comm != nil
+// goesOn reports whether a loop certainly goes on after a receive, which may be a case of a select
+// with nothing else in it.
+func (p *pass) goesOn(receive inspector.Cursor) bool {
+	clause, ok := around(receive, (*ast.CommClause)(nil), (*ast.ForStmt)(nil), (*ast.RangeStmt)(nil)).Node().(*ast.CommClause)
+	return !ok || len(clause.Body) == 0
 }
 
 // reportEarlyFlag reports the text of a flag that is parsed as a policy before the flags are.

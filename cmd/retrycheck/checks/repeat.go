@@ -80,11 +80,29 @@ func (p *pass) reportStateIn(loop *call, fn inspector.Cursor) {
 			continue
 		}
 		name := types.ExprString(added)
-		if statistics.MatchString(name) {
+		if statistics.MatchString(name) || p.givesBack(fn, c) {
 			continue
 		}
 		p.report(c, "a retry %s %s again: collect in a variable of the operation, and set %[2]s at its end", verb, name)
 	}
+}
+
+// givesBack reports whether a statement sends what the function has received.
+func (p *pass) givesBack(fn, c inspector.Cursor) bool {
+	send, ok := c.Node().(*ast.SendStmt)
+	if !ok {
+		return false
+	}
+	id, ok := send.Value.(*ast.Ident)
+	if !ok {
+		return false
+	}
+	value := p.declared(p.info.Uses[id])
+	if !value.Valid() || !fn.Contains(value) {
+		return false
+	}
+	receive, ok := value.Node().(*ast.UnaryExpr)
+	return ok && receive.Op == token.ARROW
 }
 
 // addsSame reports whether a statement is the first thing that a function does that may fail, or
@@ -335,16 +353,78 @@ func (p *pass) mayRepeat(loop *call, c inspector.Cursor) bool {
 	return inTx.MatchString(loop.name) || p.mayFail(loop.op, c)
 }
 
-// mayFail reports whether an operation may return an error after the statement c, or in a
-// later round of the loop, or of the function that is called in it, around c.
+// mayFail reports whether an operation may return an error that is retried after the statement
+// c, or in a later round of the loop, or of the function that is called in it, around c.
 func (p *pass) mayFail(op, c inspector.Cursor) bool {
 	again := block(c)
+	end := leavesAt(op, c)
 	for ret := range op.Preorder((*ast.ReturnStmt)(nil)) {
 		last, given := ret.LastChild()
-		fails := !given || !p.info.Types[last.Node().(ast.Expr)].IsNil()
-		if fails && (ret.Node().End() > c.Node().End() || again != op && again.Contains(ret)) {
+		fails := !given || !p.info.Types[last.Node().(ast.Expr)].IsNil() && !final.MatchString(p.callee(last.Node()))
+		behind := ret.Node().End() > c.Node().End() && ret.Node().Pos() < end && !inOtherCase(op, c, ret)
+		later := again != op && again.Contains(ret) && end > again.Node().End()
+		if fails && (behind || later) && !p.isSuccessAt(op, c, last) {
 			return true
 		}
+	}
+	return false
+}
+
+// leavesAt returns the end of the first statement behind c at which a function certainly returns,
+// or that of the function.
+func leavesAt(op, c inspector.Cursor) token.Pos {
+	for at := c; at != op; at = at.Parent() {
+		kind, _ := at.ParentEdge()
+		if kind != edge.BlockStmt_List && kind != edge.CaseClause_Body && kind != edge.CommClause_Body {
+			continue
+		}
+		for next, ok := at.NextSibling(); ok && !jumps(next); next, ok = next.NextSibling() {
+			if isReturn(next) {
+				return next.Node().End()
+			}
+		}
+	}
+	return op.Node().End() + 1
+}
+
+// jumps reports whether a statement has one that goes on elsewhere.
+func jumps(c inspector.Cursor) bool {
+	for range c.Preorder((*ast.BranchStmt)(nil)) {
+		return true
+	}
+	return false
+}
+
+// inOtherCase reports whether a statement is in another case of a switch or select than c.
+func inOtherCase(op, c, other inspector.Cursor) bool {
+	for clause := range c.Enclosing((*ast.CaseClause)(nil), (*ast.CommClause)(nil)) {
+		if !op.Contains(clause) || clause.Contains(other) {
+			return false
+		}
+		if clause.Parent().Contains(other) {
+			return true
+		}
+	}
+	return false
+}
+
+// isSuccessAt reports whether c is in the branch of err == nil, and an error is the err that nothing
+// has set since.
+func (p *pass) isSuccessAt(op, c, failure inspector.Cursor) bool {
+	id, ok := failure.Node().(*ast.Ident)
+	if !ok {
+		return false
+	}
+	for at := c; at != op; at = at.Parent() {
+		test, isIf := at.Parent().Node().(*ast.IfStmt)
+		if !isIf || at.ParentEdgeKind() != edge.IfStmt_Body || !p.isSuccess(test.Cond) {
+			continue
+		}
+		err := p.info.Uses[lastName(test.Cond.(*ast.BinaryExpr).X)]
+		isSet := slices.ContainsFunc(p.vars[err].sets, func(set inspector.Cursor) bool {
+			return set.Node().Pos() > test.Pos() && set.Node().Pos() < id.Pos()
+		})
+		return err != nil && err == p.info.Uses[id] && !isSet
 	}
 	return false
 }

@@ -21,6 +21,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -333,6 +334,11 @@ func versionOf(dir string) string { return dir[strings.LastIndex(dir, "@")+1:] }
 
 // findings returns the findings in a package as lines of position, analyzer and message.
 func findings(t *testing.T, pkg *packages.Package) (found []string) {
+	defer func() {
+		if v := recover(); v != nil {
+			t.Errorf("%s: panic: %v\n%s", pkg.PkgPath, v, debug.Stack())
+		}
+	}()
 	all := slices.Concat(checks.Default(), checks.Optional())
 	graph, err := checker.Analyze(all, []*packages.Package{pkg}, &checker.Options{Sequential: true})
 	if err != nil {
