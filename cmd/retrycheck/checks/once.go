@@ -237,7 +237,7 @@ func (p *pass) reportClosedClient(loop *call) {
 		isUsed := slices.ContainsFunc(p.vars[owner].uses, func(use inspector.Cursor) bool {
 			return loop.op.Contains(use) && !c.Contains(use) && !compares(use.Parent())
 		})
-		if isUsed && deferred && p.returnsErrors(loop.op) {
+		if isUsed && deferred && p.mayFail(loop.op, c.Parent()) {
 			p.report(c.Cursor, "a retry uses %s after it is closed: close it after %s, or open it in each attempt", id.Name, shortName(loop.name))
 		}
 	}

@@ -45,3 +45,19 @@ func takesOnce(ctx context.Context, p retry.Policy, mails chan mail, results cha
 		return err
 	})
 }
+
+type docker interface {
+	Build(context.Context) error
+	Close() error
+}
+
+func closesAfterSuccess(ctx context.Context, p retry.Policy, d docker) error {
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		err := d.Build(ctx)
+		if err != nil {
+			return err
+		}
+		defer d.Close()
+		return nil
+	})
+}
