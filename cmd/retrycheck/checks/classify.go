@@ -82,6 +82,9 @@ func (p *pass) reportTargets(list *call) {
 		if isNew && !hasMethod(t, "Is") && (isPointer || len(lit.Elts) == 0 && fieldsOf(t) > 0) {
 			p.report(c, "no error is equal to this new value: to list a type, use a ClassifierFunc with errors.AsType, or give it a method NonRetryable() bool")
 		}
+		if plainErrors.MatchString(p.callee(arg)) {
+			p.report(c, "no error is equal to this new value: list a variable that the operation returns")
+		}
 		if objectName(p.info.Uses[lastName(arg)]) == "context.DeadlineExceeded" && p.limitsAttempts(list.Cursor) {
 			p.report(c, "an attempt that AttemptTimeout ends matches context.DeadlineExceeded, so it is never retried")
 		}

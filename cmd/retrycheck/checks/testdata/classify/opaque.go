@@ -2,6 +2,7 @@ package classify
 
 import (
 	"context"
+	"errors"
 
 	ours "github.com/gobackoff/retry"
 )
@@ -38,3 +39,5 @@ func open(ctx context.Context, p ours.Policy, get func(context.Context) error) e
 		return nil
 	})
 }
+
+var unequal = ours.Policy{Classifier: ours.PermanentIf(errors.New("no such account"))} // want `no error is equal to this new value: list a variable that the operation returns`
