@@ -136,7 +136,7 @@ func (p *pass) reportForgottenFailure(loop inspector.Cursor) {
 	}
 	succeeds := false
 	for c := range loop.Preorder((*ast.ReturnStmt)(nil)) {
-		if fn := around(c, (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)); !fn.Contains(loop) {
+		if fn := p.functionAround(c); !fn.Contains(loop) {
 			continue
 		}
 		if !p.returnsNil(c) {
@@ -169,9 +169,9 @@ func (p *pass) returnsNil(c inspector.Cursor) bool {
 	if len(results) == 0 || !p.info.Types[results[len(results)-1]].IsNil() {
 		return false
 	}
-	fn := around(c, (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil))
-	types := p.signature(fn).Results()
-	return types.Len() > 0 && types.At(types.Len()-1).Type().String() == "error"
+	fn := p.functionAround(c)
+	declared := p.signature(fn).Results()
+	return declared.Len() > 0 && declared.At(declared.Len()-1).Type().String() == "error"
 }
 
 // frees has the methods that give back what others need. A timer or a context may wait for it.
@@ -212,21 +212,11 @@ func (p *pass) reportBreaks(loop inspector.Cursor) {
 		if !ok || last.Tok != token.BREAK || last.Label != nil {
 			continue
 		}
-		if !p.receivesAnyDone(clause.Comm) || p.asksAgain(loop) {
+		if p.doneOf(clause.Comm) == nil || p.asksAgain(loop) {
 			continue
 		}
 		p.report(c, "break leaves the select statement, and the loop goes on after the context is done: return, or break to a label")
 	}
-}
-
-// receivesAnyDone reports whether a statement is <-ctx.Done().
-func (p *pass) receivesAnyDone(s ast.Stmt) bool {
-	statement, ok := s.(*ast.ExprStmt)
-	if !ok {
-		return false
-	}
-	receive, ok := statement.X.(*ast.UnaryExpr)
-	return ok && receive.Op == token.ARROW && p.callee(receive.X) == "context.Context.Done"
 }
 
 // asksAgain reports whether a loop asks for the end of a context by other means than Done.

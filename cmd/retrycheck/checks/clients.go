@@ -267,7 +267,8 @@ func (p *pass) clientOf(c inspector.Cursor, depth int) (s source) {
 	case *ast.Ident:
 		return p.clientIn(n, depth)
 	case *ast.SelectorExpr:
-		if s = p.clientIn(n.Sel, depth); !s.made.Valid() && p.info.Selections[n] != nil {
+		s = p.clientIn(n.Sel, depth)
+		if !s.made.Valid() && p.info.Selections[n] != nil {
 			return p.clientOf(c.ChildAt(edge.SelectorExpr_X, -1), depth+1) // client.Chat
 		}
 		return s
@@ -286,7 +287,8 @@ func (p *pass) clientIn(id *ast.Ident, depth int) (s source) {
 		return s
 	}
 	for _, value := range p.given(v) {
-		if s = p.clientOf(value, depth+1); s.made.Valid() {
+		s = p.clientOf(value, depth+1)
+		if s.made.Valid() {
 			return s
 		}
 	}

@@ -68,7 +68,8 @@ func (p *pass) failsWith(fn inspector.Cursor, c *call) bool {
 func (p *pass) statement(c *call) string {
 	from := c
 	if prepared.MatchString(c.name) {
-		if from = p.preparation(c); from == nil {
+		from = p.preparation(c)
+		if from == nil {
 			return ""
 		}
 	}

@@ -187,12 +187,21 @@ func (p *pass) onlyIfEnded(c, loop inspector.Cursor, l lineage) bool {
 
 // receivesDone reports whether a statement receives from the Done of a context.
 func (p *pass) receivesDone(s ast.Stmt, l lineage) bool {
+	done := p.doneOf(s)
+	return done != nil && p.isOf(l, receiverOf(done))
+}
+
+// doneOf returns ctx.Done() of the statement <-ctx.Done(), or nil.
+func (p *pass) doneOf(s ast.Stmt) ast.Expr {
 	statement, ok := s.(*ast.ExprStmt)
 	if !ok {
-		return false
+		return nil
 	}
 	receive, ok := statement.X.(*ast.UnaryExpr)
-	return ok && receive.Op == token.ARROW && p.callee(receive.X) == "context.Context.Done" && p.isOf(l, receiverOf(receive.X))
+	if !ok || receive.Op != token.ARROW || p.callee(receive.X) != "context.Context.Done" {
+		return nil
+	}
+	return receive.X
 }
 
 // asksWhetherEnded reports whether a condition compares the Err of a context with nil.

@@ -17,7 +17,7 @@ func (p *pass) reportLostEnd(loop *call) {
 		p.reportUnaskedEnd(loop, c)
 	}
 	for c := range loop.op.Preorder((*ast.DeferStmt)(nil)) {
-		if around(c, (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)) == loop.op {
+		if p.functionAround(c) == loop.op {
 			p.reportOverwritingDefer(loop, c)
 			p.reportRecovered(loop, c)
 		}
@@ -69,22 +69,12 @@ func (p *pass) reportOverwritingDefer(loop *call, c inspector.Cursor) {
 		if !ok || assign.Tok != token.ASSIGN || len(assign.Lhs) != 1 || !p.isVariable(assign.Lhs[0], result) {
 			continue
 		}
-		value, isCall := assign.Rhs[0].(*ast.CallExpr)
+		_, isCall := assign.Rhs[0].(*ast.CallExpr)
 		at := c.ChildAt(edge.DeferStmt_Call, -1).ChildAt(edge.CallExpr_Fun, -1).ChildAt(edge.FuncLit_Body, -1).ChildAt(edge.BlockStmt_List, i)
-		if isCall && !p.usesVariable(at.ChildAt(edge.AssignStmt_Rhs, 0), result) && value != nil {
+		if isCall && !p.isMentionedIn(at.ChildAt(edge.AssignStmt_Rhs, 0), result) {
 			p.report(at, "this replaces the error of the operation, so a failed attempt is a success: set %s only if it is nil, or use errors.Join", result.Name())
 		}
 	}
-}
-
-// usesVariable reports whether c mentions a variable.
-func (p *pass) usesVariable(c inspector.Cursor, v *types.Var) bool {
-	for id := range c.Preorder((*ast.Ident)(nil)) {
-		if p.info.Uses[id.Node().(*ast.Ident)] == v {
-			return true
-		}
-	}
-	return false
 }
 
 // reportRecovered reports a deferred function that recovers and sets no result, so that an
