@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -59,21 +60,6 @@ func checkMistakes(t *testing.T, tool, module string) {
 	}
 }
 
-// TestOptional: analyzers that are off by default run if their flag or -optional is set.
-func TestOptional(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles programs")
-	}
-	tool := filepath.Join(t.TempDir(), "retrycheck")
-	run(t, ".", "build", "-o", tool, ".")
-	for flags, reports := range map[string]bool{"-json=false": false, "-unbounded": true, "-optional": true} {
-		out := run(t, "checks/testdata", "vet", "-vettool="+tool, flags, "./unbounded")
-		if strings.Contains(out, "set MaxElapsed, or use a context with a deadline (unbounded)") != reports {
-			t.Errorf("go vet with %s: %s", flags, out)
-		}
-	}
-}
-
 // run returns the output of the go command, which fails if it finds something.
 func run(t *testing.T, dir string, args ...string) string {
 	cmd := exec.Command("go", args...)
@@ -109,4 +95,34 @@ func marked(t *testing.T, module string) (lines []string) {
 		t.Fatal("no mistakes")
 	}
 	return lines
+}
+
+// TestExplain: -explain prints what is said about an analyzer, and without a name lists them.
+func TestExplain(t *testing.T) {
+	for _, tt := range []struct {
+		args      []string
+		want, err string
+	}{
+		{[]string{"-explain"}, "\nsleep        report loops that call time.Sleep", ""},
+		{[]string{"--explain", "sleep"}, "sleep: report loops that call time.Sleep and ignore the context that they have\n\nAfter the context is done", ""},
+		{[]string{"-explain=unit"}, "unit: report durations", ""},
+		{[]string{"-explain", "unit", "fake"}, "\n\nfake: report clocks", ""},
+		{[]string{"-explain", "slep"}, "", `unknown analyzer "slep"; did you mean sleep?`},
+		{[]string{"-explain", "unit", "./..."}, "", `unknown analyzer "./..."; retrycheck -explain lists them`},
+	} {
+		names, asked := explained(tt.args)
+		if !asked {
+			t.Errorf("%q: not asked", tt.args)
+		}
+		var out strings.Builder
+		err := explain(&out, names)
+		if fmt.Sprint(err) != cmp.Or(tt.err, "<nil>") || !strings.Contains(out.String(), tt.want) {
+			t.Errorf("%q: %v\n%s", tt.args, err, out.String())
+		}
+	}
+	for _, args := range [][]string{nil, {"./..."}, {"explain"}, {"-sleep", "-explain"}, {"help", "explain"}} {
+		if _, asked := explained(args); asked {
+			t.Errorf("%q: asked", args)
+		}
+	}
 }

@@ -1,8 +1,20 @@
 // Package checks has analyzers for mistakes in code that retries, with this library, with
-// others, or with a loop of its own. docs/retrycheck.md describes them.
+// others, or with a loop of its own.
+//
+// An analyzer called sleep has these parts:
+//
+//   - sleep.go, with the analyzer and what only it needs;
+//   - sleep.txt, which says what it finds, why that is a mistake, and what to write instead;
+//   - testdata/sleep, with mistakes and, beside them, right programs that look like them;
+//   - a place in [All], and a row in docs/retrycheck.md.
+//
+// index.go collects the calls and the variables of a package, and the operations that loops repeat.
+// trace.go follows values and conditions from there. CONTRIBUTING.md says which mistakes are
+// worth an analyzer. A new form of a mistake goes to the analyzer that finds its other forms.
 package checks
 
 import (
+	"embed"
 	"fmt"
 	"go/ast"
 	"go/types"
@@ -15,42 +27,12 @@ import (
 
 const page = "https://github.com/gobackoff/retry/blob/main/docs/retrycheck.md"
 
-// Default returns the analyzers that are on by default.
-func Default() []*analysis.Analyzer {
+// All returns the analyzers of this package except Compiles.
+func All() []*analysis.Analyzer {
 	return []*analysis.Analyzer{
-		Argument,
-		Attempt,
-		Body,
-		Budget,
-		Classify,
-		Compare,
-		Delay,
-		Dropped,
-		Escape,
-		Fake,
-		Hooks,
-		Invalid,
-		Label,
-		Limit,
-		Loop,
-		Missing,
-		NoFail,
-		Once,
-		OpContext,
-		Queue,
-		Race,
-		Repeat,
-		Response,
-		Sleep,
-		Stream,
-		Transaction,
-		Unit,
+		Argument, Body, Budget, Classify, Compare, Dropped, Escape, Fake, Hooks, Invalid, Limit, NoFail,
+		Once, OpContext, Race, Repeat, Response, Sleep, Transaction, Unit,
 	}
-}
-
-// Optional returns the analyzers whose findings are often intended.
-func Optional() []*analysis.Analyzer {
-	return []*analysis.Analyzer{Unbounded}
 }
 
 // Compiles reports that a package does not compile, once instead of once for each analyzer,
@@ -73,10 +55,19 @@ type pass struct {
 	reported map[string]bool
 }
 
-func analyzer(name, doc string, run func(*pass)) *analysis.Analyzer {
+// texts has what is said about each analyzer, beside it: a title, and then the rest.
+//
+//go:embed *.txt
+var texts embed.FS
+
+func analyzer(name string, run func(*pass)) *analysis.Analyzer {
+	text, err := texts.ReadFile(name + ".txt")
+	if err != nil {
+		panic(err)
+	}
 	return &analysis.Analyzer{
 		Name:     name,
-		Doc:      doc,
+		Doc:      strings.TrimSpace(string(text)),
 		URL:      page + "#" + name,
 		Requires: []*analysis.Analyzer{index},
 		Run: func(p *analysis.Pass) (any, error) {

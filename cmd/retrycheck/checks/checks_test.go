@@ -1,101 +1,85 @@
 package checks_test
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
+	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/analysistest"
 
 	"github.com/gobackoff/retry/cmd/retrycheck/checks"
 )
 
 // TestAnalyzers: each analyzer finds the mistakes marked in its package of testdata, and
-// nothing else there. The code in its section of docs/retrycheck.md is in that package, and
-// what the page says of a line is reported there. testdata is a module that uses the real
-// libraries.
+// nothing else there. No analyzer finds anything in testdata/right. testdata is a module that uses
+// the real libraries, which are read once for all analyzers.
 func TestAnalyzers(t *testing.T) {
 	if testing.Short() {
-		t.Skip("reads all dependencies from source for each analyzer")
+		t.Skip("reads all dependencies from source")
 	}
 	prepare := exec.Command("go", "list", "-deps", "./...") // analysistest loads packages offline
 	prepare.Dir = analysistest.TestData()
 	if out, err := prepare.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, a := range slices.Concat(checks.Default(), checks.Optional()) {
-		t.Run(a.Name, func(t *testing.T) {
-			reported := map[string]string{} // by file and line
-			for _, result := range analysistest.Run(t, analysistest.TestData(), a, "./"+a.Name+"/...") {
-				for _, d := range result.Diagnostics {
-					at := result.Pass.Fset.Position(d.Pos)
-					reported[position(at.Filename, at.Line)] += d.Message
+	ran := map[string]bool{}
+	each := &analysis.Analyzer{
+		Name:     "each",
+		Doc:      "run the analyzer that the folder is named for",
+		Requires: checks.All()[0].Requires,
+		Run: func(p *analysis.Pass) (any, error) {
+			folder := strings.Split(strings.TrimPrefix(p.Pkg.Path(), p.Module.Path+"/"), "/")[0]
+			for _, a := range checks.All() {
+				if a.Name != folder && folder != "right" {
+					continue
+				}
+				ran[a.Name] = ran[a.Name] || a.Name == folder
+				pass := *p
+				pass.Analyzer = a
+				if _, err := a.Run(&pass); err != nil {
+					return nil, err
 				}
 			}
-			checkPage(t, a.Name, reported)
-		})
+			return nil, nil
+		},
+	}
+	analysistest.Run(t, analysistest.TestData(), each, "./...")
+	for _, a := range checks.All() {
+		if !ran[a.Name] {
+			t.Errorf("testdata/%s is missing", a.Name)
+		}
 	}
 }
 
-func position(file string, line int) string { return fmt.Sprintf("%s:%d", file, line) }
-
-// A line of a package of testdata.
-type line struct{ text, at string }
-
-// linesOf returns the lines of a package of testdata: first those of the file with its name.
-func linesOf(t *testing.T, name string) (all []line) {
-	dir := filepath.Join(analysistest.TestData(), name)
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	first := filepath.Join(dir, name+".go")
-	files = slices.DeleteFunc(files, func(file string) bool { return file == first })
-	for _, file := range append([]string{first}, files...) {
-		source, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, text := range strings.Split(string(source), "\n") {
-			all = append(all, line{text, position(file, i+1)})
-		}
-	}
-	return all
-}
-
-// checkPage compares the code in a section of the page with the package of testdata.
-func checkPage(t *testing.T, name string, reported map[string]string) {
+// TestTexts: docs/retrycheck.md lists each analyzer, and the code in its text is a line of its
+// package of testdata.
+func TestTexts(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/retrycheck.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, ok := strings.Cut(string(page), "\n## "+name+"\n")
-	if !ok {
-		t.Fatal("docs/retrycheck.md has no section")
-	}
-	section, _, _ = strings.Cut(section, "\n## ")
-	lines, at := linesOf(t, name), 0
-	for i, block := range strings.Split(section, "```") {
-		for shown := range strings.Lines(strings.TrimPrefix(block, "go\n")) {
-			if i%2 == 0 {
-				continue // text between the blocks
+	for _, a := range checks.All() {
+		if !strings.Contains(string(page), `<a id="`+a.Name+`"></a>`+a.Name+" |") {
+			t.Errorf("docs/retrycheck.md does not list %s", a.Name)
+		}
+		files, err := filepath.Glob(filepath.Join("testdata", a.Name, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var source strings.Builder
+		for _, name := range files {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
 			}
-			code, comment, _ := strings.Cut(shown, " // ")
-			next := slices.IndexFunc(lines[at:], func(l line) bool {
-				text, _, _ := strings.Cut(l.text, " // ")
-				return strings.TrimSpace(text) == strings.TrimSpace(code)
-			})
-			if next < 0 {
-				t.Fatalf("docs/retrycheck.md: %q is not in testdata, or not after the line above it", code)
-			}
-			found := lines[at+next].at
-			at += next + 1
-			if comment = strings.TrimSpace(comment); !strings.Contains(reported[found], comment) {
-				t.Errorf("docs/retrycheck.md: %s: %q is not reported, but %q", code, comment, reported[found])
+			source.Write(text)
+		}
+		for line := range strings.Lines(a.Doc) {
+			if strings.HasPrefix(line, "\t") && !strings.Contains(source.String(), strings.TrimSpace(line)) {
+				t.Errorf("%s.txt has code that is not in testdata/%s: %s", a.Name, a.Name, strings.TrimSpace(line))
 			}
 		}
 	}

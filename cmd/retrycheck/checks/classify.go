@@ -4,7 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
@@ -12,37 +12,20 @@ import (
 )
 
 // Classify reports classifiers that decide otherwise than they read.
-var Classify = analyzer("classify", "report classifiers that match no error, or retry what they should not", func(p *pass) {
+var Classify = analyzer("classify", func(p *pass) {
 	for _, call := range p.calls {
-		switch call.name {
-		case ours + ".PermanentIf":
+		if call.name == ours+".PermanentIf" {
 			p.reportTargets(call)
-		case ours + ".OnlyIf":
-			if len(call.Args) == 1 {
-				p.reportInverted(call.ChildAt(edge.CallExpr_Args, 0))
-			}
 		}
 	}
-	p.reportRecoverable()
-	for _, call := range p.operations {
-		if strings.HasPrefix(call.name, ours) {
-			p.reportOpaque(call)
-		}
+	if !p.importsUs() {
+		return
 	}
-	for _, call := range p.calls {
-		if call.name == ours+".FirstOf" {
-			p.reportOrder(call)
-		}
+	for c := range p.root.Preorder((*ast.CallExpr)(nil)) {
+		p.reportClassifier(c)
 	}
-	if p.importsUs() {
-		for c := range p.root.Preorder((*ast.CallExpr)(nil)) {
-			p.reportClassifier(c)
-		}
-	}
-	if p.importsUs() {
-		p.reportMethods()
-		p.reportOtherForm()
-	}
+	p.reportMethods()
+	p.reportOtherForm()
 })
 
 // results has the methods of errors that the DefaultClassifier reads, and what they return.
@@ -82,9 +65,6 @@ func (p *pass) reportTargets(list *call) {
 		if isNew && !hasMethod(t, "Is") && (isPointer || len(lit.Elts) == 0 && fieldsOf(t) > 0) {
 			p.report(c, "no error is equal to this new value: to list a type, use a ClassifierFunc with errors.AsType, or give it a method NonRetryable() bool")
 		}
-		if plainErrors.MatchString(p.callee(arg)) {
-			p.report(c, "no error is equal to this new value: list a variable that the operation returns")
-		}
 		if objectName(p.info.Uses[lastName(arg)]) == "context.DeadlineExceeded" && p.limitsAttempts(list.Cursor) {
 			p.report(c, "an attempt that AttemptTimeout ends matches context.DeadlineExceeded, so it is never retried")
 		}
@@ -106,32 +86,12 @@ func (p *pass) limitsAttempts(c inspector.Cursor) bool {
 		}
 		for _, element := range lit.Node().(*ast.CompositeLit).Elts {
 			field, ok := element.(*ast.KeyValueExpr)
-			if ok && lastName(field.Key).Name == "AttemptTimeout" {
+			if ok && objectName(p.info.Uses[lastName(field.Key)]) == ours+".AttemptTimeout" {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// lasting has errors that no retry mends, by their names.
-var lasting = regexp.MustCompile(`(?i)(not_?found|no_?rows|not_?exist|permission|permanent|forbidden|unauthori[sz]ed|invalid|fatal|malformed|context\.Canceled)`)
-
-// reportInverted reports a function for OnlyIf that asks for errors to be retried which no
-// retry mends, and for nothing else.
-func (p *pass) reportInverted(at inspector.Cursor) {
-	fn := p.function(at)
-	if !fn.Valid() || len(body(fn).List) != 1 {
-		return
-	}
-	ret, ok := body(fn).List[0].(*ast.ReturnStmt)
-	if !ok || len(ret.Results) != 1 || p.callee(ret.Results[0]) != "errors.Is" {
-		return
-	}
-	target := types.ExprString(ret.Results[0].(*ast.CallExpr).Args[1])
-	if lasting.MatchString(target) {
-		p.report(at, "OnlyIf retries only the errors for which the function returns true: to stop at %s, use PermanentIf(%[1]s)", strings.TrimSpace(target))
-	}
 }
 
 // reportClassifier reports a function for OnlyIf or ClassifierFunc that does not look into
@@ -149,21 +109,58 @@ func (p *pass) reportClassifier(c inspector.Cursor) {
 	}
 	err := p.signature(fn).Params().At(0)
 	for _, use := range p.vars[err].uses {
-		if len(p.vars[err].sets) > 1 {
-			break // a loop may unwrap it
-		}
 		switch parent := use.Parent().Node().(type) {
 		case *ast.TypeAssertExpr:
-			p.report(use.Parent(), "an operation may wrap its error, and AttemptTimeout and markers do: use errors.As or errors.AsType")
+			if p.getsWrapped(c) {
+				p.report(use.Parent(), "the operation wraps its error: use errors.As or errors.AsType")
+			}
 		case *ast.BinaryExpr:
-			if target, ok := p.info.Uses[lastName(parent.Y)].(*types.Var); ok && target.Kind() == types.PackageVar {
-				p.report(use.Parent(), "an operation may wrap its error, and AttemptTimeout and markers do: use errors.Is(%s, %s)", err.Name(), types.ExprString(parent.Y))
+			target, ok := p.info.Uses[lastName(parent.Y)].(*types.Var)
+			if ok && target.Kind() == types.PackageVar && (p.getsWrapped(c) || p.isWrapped(target)) {
+				p.report(use.Parent(), "%[2]s is wrapped: use errors.Is(%[1]s, %[2]s)", err.Name(), types.ExprString(parent.Y))
 			}
 		}
 	}
 	if isFunc && p.isAlone(c) && len(p.vars[err].uses) > 0 {
 		p.reportFallback(fn)
 	}
+}
+
+// getsWrapped reports whether an operation that a classifier is for wraps its error.
+func (p *pass) getsWrapped(classifier inspector.Cursor) bool {
+	return slices.ContainsFunc(p.operations, func(loop *call) bool {
+		if !loop.policy.Valid() || !p.isPartOf(classifier, loop.policy) {
+			return false
+		}
+		for ret := range loop.op.Preorder((*ast.ReturnStmt)(nil)) {
+			if last, given := ret.LastChild(); given && p.isWrapper(last) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// isPartOf reports whether c is in a policy, or in the value of a variable that the policy has.
+func (p *pass) isPartOf(c, policy inspector.Cursor) bool {
+	return policy.Contains(c) || slices.ContainsFunc(p.mentions(policy), func(id inspector.Cursor) bool {
+		value := p.declared(p.info.Uses[id.Node().(*ast.Ident)])
+		return value.Valid() && value.Contains(c)
+	})
+}
+
+// isWrapped reports whether the package wraps the error of a variable somewhere.
+func (p *pass) isWrapped(v *types.Var) bool {
+	return slices.ContainsFunc(p.vars[v].uses, func(use inspector.Cursor) bool {
+		kind, _ := use.ParentEdge()
+		return kind == edge.CallExpr_Args && p.isWrapper(use.Parent())
+	})
+}
+
+// isWrapper reports whether c is a call that wraps an error: fmt.Errorf, or a marker.
+func (p *pass) isWrapper(c inspector.Cursor) bool {
+	name := p.callee(c.Node())
+	return name == "fmt.Errorf" && !p.formats(c) && p.wraps(c) || markers.MatchString(name)
 }
 
 // isAlone reports whether c is the Classifier of a policy, and not one of several.
@@ -209,41 +206,6 @@ func (p *pass) reportFallback(fn inspector.Cursor) {
 			p.report(c, "this retries every other error, such as a 404 or a canceled context: return retry.Verdict{} here, and use retry.FirstOf(mine, retry.DefaultClassifier{})")
 		}
 	}
-}
-
-// inClassifier reports whether c is in a function that only receives an error.
-func (p *pass) inClassifier(c inspector.Cursor) bool {
-	fn := around(c, (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil))
-	if fn.Node() == nil {
-		return false
-	}
-	params := p.signature(fn).Params()
-	return params.Len() == 1 && types.Implements(params.At(0).Type(), errorType)
-}
-
-// trusts reports whether a function uses what the target of errors.As points to, and never
-// compares the target, such as with nil.
-func (p *pass) trusts(c *call) bool {
-	address, ok := c.Args[1].(*ast.UnaryExpr)
-	if !ok {
-		return false
-	}
-	id, ok := address.X.(*ast.Ident)
-	if !ok {
-		return false
-	}
-	if _, isPointer := p.info.TypeOf(id).Underlying().(*types.Pointer); !isPointer {
-		return false
-	}
-	selects := false
-	for _, use := range p.vars[p.info.ObjectOf(id)].uses {
-		if compares(use.Parent()) {
-			return false
-		}
-		name, _ := field(use)
-		selects = selects || name != ""
-	}
-	return selects
 }
 
 // reportOtherForm reports errors.As for a pointer to a type of the package whose values are all

@@ -80,7 +80,6 @@ type indexed struct {
 	loops      []*call // those of retriers and pollers
 	operations []*call // those of them that have an op
 	vars       map[types.Object]variable
-	decls      map[types.Object]inspector.Cursor // of functions with a body
 }
 
 var index = &analysis.Analyzer{
@@ -94,17 +93,12 @@ var index = &analysis.Analyzer{
 			return (*indexed)(nil), nil
 		}
 		x := &indexed{
-			root:  p.ResultOf[inspect.Analyzer].(*inspector.Inspector).Root(),
-			info:  p.TypesInfo,
-			vars:  map[types.Object]variable{},
-			decls: map[types.Object]inspector.Cursor{},
+			root: p.ResultOf[inspect.Analyzer].(*inspector.Inspector).Root(),
+			info: p.TypesInfo,
+			vars: map[types.Object]variable{},
 		}
-		for c := range x.root.Preorder((*ast.CallExpr)(nil), (*ast.Ident)(nil), (*ast.FuncDecl)(nil)) {
+		for c := range x.root.Preorder((*ast.CallExpr)(nil), (*ast.Ident)(nil)) {
 			switch n := c.Node().(type) {
-			case *ast.FuncDecl:
-				if n.Body != nil {
-					x.decls[x.info.Defs[n.Name]] = c
-				}
 			case *ast.Ident:
 				x.addUse(c, n)
 			case *ast.CallExpr:
@@ -178,46 +172,6 @@ func (x *indexed) declared(obj types.Object) (value inspector.Cursor) {
 	return value
 }
 
-// copies has methods that copy a request, but share its body.
-var copies = names(`net/http\.Request\.(WithContext|Clone)`)
-
-// plain returns c without &, and req for req.WithContext(ctx).
-func (x *indexed) plain(c inspector.Cursor) inspector.Cursor {
-	switch n := c.Node().(type) {
-	case *ast.UnaryExpr:
-		if n.Op == token.AND {
-			return x.plain(c.ChildAt(edge.UnaryExpr_X, -1))
-		}
-	case *ast.CallExpr:
-		if copies.MatchString(x.callee(n)) {
-			return x.plain(c.ChildAt(edge.CallExpr_Fun, -1).ChildAt(edge.SelectorExpr_X, -1))
-		}
-	}
-	return c
-}
-
-// value follows variables to the values that they are declared with.
-func (x *indexed) value(c inspector.Cursor) inspector.Cursor {
-	c = x.plain(c)
-	if id, ok := c.Node().(*ast.Ident); ok {
-		if def := x.declared(x.info.ObjectOf(id)); def.Valid() {
-			return x.value(def)
-		}
-	}
-	return c
-}
-
-// mentions returns the identifiers in c and in the values of the variables among them.
-func (x *indexed) mentions(c inspector.Cursor) (ids []inspector.Cursor) {
-	for id := range c.Preorder((*ast.Ident)(nil)) {
-		ids = append(ids, id)
-		if def := x.declared(x.info.Uses[id.Node().(*ast.Ident)]); def.Valid() && !def.Contains(c) {
-			ids = append(ids, x.mentions(def)...)
-		}
-	}
-	return ids
-}
-
 // callee returns the name of the function or method that an expression calls, such as
 // net/http.Client.Do, if it is a call.
 func (x *indexed) callee(n ast.Node) string {
@@ -239,7 +193,7 @@ func (x *indexed) addLoop(call *call) {
 			call.policy = at
 		}
 		op := x.function(at)
-		if !op.Valid() || call.op.Valid() || x.isBegin(call, arg) {
+		if !op.Valid() || call.op.Valid() {
 			continue
 		}
 		params := x.signature(op).Params()
@@ -248,12 +202,6 @@ func (x *indexed) addLoop(call *call) {
 			x.operations = append(x.operations, call)
 		}
 	}
-}
-
-// isBegin reports whether an argument of InTxFunc or OnceFunc is not the operation, which is the
-// last one.
-func (x *indexed) isBegin(call *call, arg ast.Node) bool {
-	return takesBegin.MatchString(x.callee(call.CallExpr)) && arg != call.Args[len(call.Args)-1]
 }
 
 // addHelpers adds the calls of functions of this package that hand one of their parameters to
@@ -272,7 +220,7 @@ func (x *indexed) addHelpers() {
 			}
 			kind := c.ParentEdgeKind()
 			_, isFunc := v.Type().Underlying().(*types.Signature)
-			handed := kind == edge.CallExpr_Args && c.Parent() == loop.Cursor && !x.isBegin(loop, c.Node())
+			handed := kind == edge.CallExpr_Args && c.Parent() == loop.Cursor
 			called := kind == edge.CallExpr_Fun && loop.op.Valid() && loop.op.Contains(c)
 			if isFunc && (handed || called) {
 				helpers[x.info.Defs[decl.Name]] = loop
@@ -296,11 +244,26 @@ func (x *indexed) function(c inspector.Cursor) inspector.Cursor {
 	case *ast.CallExpr:
 		return x.made(n)
 	case *ast.Ident, *ast.SelectorExpr:
-		if fn, ok := x.info.Uses[lastName(n.(ast.Expr))].(*types.Func); ok {
-			return x.decls[fn.Origin()]
+		fn, ok := x.info.Uses[lastName(n.(ast.Expr))].(*types.Func)
+		if !ok {
+			break
 		}
+		return x.declaration(fn)
 	}
 	return inspector.Cursor{}
+}
+
+// declaration returns where a function of the package is declared.
+func (x *indexed) declaration(fn types.Object) (decl inspector.Cursor) {
+	if fn == nil {
+		return decl
+	}
+	for c := range x.root.Preorder((*ast.FuncDecl)(nil)) {
+		if n := c.Node().(*ast.FuncDecl); x.info.Defs[n.Name] == fn && n.Body != nil {
+			return c
+		}
+	}
+	return decl
 }
 
 // made returns the function literal that a function of the package returns, if it has one
@@ -313,20 +276,17 @@ func (x *indexed) made(call *ast.CallExpr) (lit inspector.Cursor) {
 	if _, isFunc := x.info.TypeOf(call).(*types.Signature); !isFunc {
 		return lit
 	}
-	for decl := range x.root.Preorder((*ast.FuncDecl)(nil)) {
-		n := decl.Node().(*ast.FuncDecl)
-		if x.info.Defs[n.Name] != fn || n.Body == nil || len(n.Body.List) == 0 {
-			continue
-		}
-		last := len(n.Body.List) - 1
-		ret, ok := n.Body.List[last].(*ast.ReturnStmt)
-		if !ok || len(ret.Results) != 1 {
-			return lit
-		}
-		for c := range decl.Preorder((*ast.FuncLit)(nil)) {
-			if c.Node() == ret.Results[0] {
-				return c
-			}
+	decl := x.declaration(fn)
+	if !decl.Valid() || len(body(decl).List) == 0 {
+		return lit
+	}
+	ret, ok := body(decl).List[len(body(decl).List)-1].(*ast.ReturnStmt)
+	if !ok || len(ret.Results) != 1 {
+		return lit
+	}
+	for c := range decl.Preorder((*ast.FuncLit)(nil)) {
+		if c.Node() == ret.Results[0] {
+			return c
 		}
 	}
 	return lit
@@ -341,65 +301,6 @@ func body(fn inspector.Cursor) *ast.BlockStmt {
 }
 
 func isContext(t types.Type) bool { return typeName(t) == "context.Context" }
-
-// outer returns the first use in c of a variable that is declared outside c and matches.
-func (x *indexed) outer(c inspector.Cursor, matches func(v *types.Var) bool) (*types.Var, inspector.Cursor) {
-	for id := range c.Preorder((*ast.Ident)(nil)) {
-		v, ok := x.info.Uses[id.Node().(*ast.Ident)].(*types.Var)
-		if ok && (v.Pos() < c.Node().Pos() || v.Pos() >= c.Node().End()) && matches(v) {
-			return v, id
-		}
-	}
-	return nil, inspector.Cursor{}
-}
-
-// around returns the innermost of some kinds of nodes around c, or the root, which has no node.
-func around(c inspector.Cursor, kinds ...ast.Node) inspector.Cursor {
-	for e := range c.Enclosing(kinds...) {
-		return e
-	}
-	return c.Inspector().Root()
-}
-
-// contextAround returns the context parameter of the innermost function around c that has
-// one.
-func (x *indexed) contextAround(c inspector.Cursor) *types.Var {
-	return x.parameterAround(c, func(v *types.Var) bool { return isContext(v.Type()) })
-}
-
-// contextToPass names the context that the functions around c have, as a parameter or in the
-// request that they handle, or is empty.
-func (x *indexed) contextToPass(c inspector.Cursor) string {
-	v := x.parameterAround(c, func(v *types.Var) bool {
-		return isContext(v.Type()) || typeName(v.Type()) == "net/http.Request"
-	})
-	switch {
-	case v == nil:
-		return ""
-	case isContext(v.Type()):
-		return v.Name()
-	}
-	return v.Name() + ".Context()"
-}
-
-// parameterAround returns the parameter that matches of the innermost function around c that
-// has one. A parameter of a function around a literal counts only if the literal is called
-// there or passed on: what go and defer start may outlive it on purpose.
-func (x *indexed) parameterAround(c inspector.Cursor, matches func(*types.Var) bool) *types.Var {
-	for e := range c.Enclosing((*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)) {
-		for v := range x.signature(e).Params().Variables() {
-			if v.Name() != "_" && v.Name() != "" && matches(v) {
-				return v
-			}
-		}
-		kind, started := e.ParentEdgeKind(), e.Parent().ParentEdgeKind()
-		if kind != edge.CallExpr_Args && kind != edge.CallExpr_Fun ||
-			kind == edge.CallExpr_Fun && (started == edge.GoStmt_Call || started == edge.DeferStmt_Call) {
-			return nil
-		}
-	}
-	return nil
-}
 
 // signature returns the type of a function literal or declaration.
 func (x *indexed) signature(fn inspector.Cursor) *types.Signature {

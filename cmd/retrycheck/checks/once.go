@@ -3,7 +3,6 @@ package checks
 import (
 	"go/ast"
 	"go/constant"
-	"go/token"
 	"go/types"
 	"slices"
 	"strings"
@@ -14,21 +13,14 @@ import (
 
 // Once reports what an operation of a retry uses although it works only once, so that no
 // attempt but the first can succeed.
-var Once = analyzer("once", "report commands, connections and other things that work once and that a retry uses again", func(p *pass) {
+var Once = analyzer("once", func(p *pass) {
 	for _, call := range p.operations {
 		if !retriers.MatchString(call.name) {
 			continue
 		}
 		p.reportOnce(call)
 		p.reportUsedUp(call)
-		p.reportKeptFirst(call)
-		p.reportClosed(call)
-		p.reportClosedClient(call)
-		p.reportKeptLock(call)
-		p.reportFired(call)
 	}
-	p.reportKeepers()
-	p.reportOnlyCall()
 })
 
 // What runs a command, and what ends a member of a group.
@@ -96,24 +88,6 @@ func (p *pass) isDialed(c inspector.Cursor) bool {
 	return false
 }
 
-// reportClosed reports a channel from outside that an operation closes although it may fail,
-// so that a retry panics.
-func (p *pass) reportClosed(loop *call) {
-	for c := range loop.op.Preorder((*ast.CallExpr)(nil)) {
-		n := c.Node().(*ast.CallExpr)
-		if !p.info.Types[n.Fun].IsBuiltin() || types.ExprString(n.Fun) != "close" || block(c) != loop.op {
-			continue
-		}
-		v := p.owner(n.Args[0])
-		_, deferred := c.Parent().Node().(*ast.DeferStmt)
-		_, guarded := around(c, (*ast.IfStmt)(nil), (*ast.SelectStmt)(nil), (*ast.SwitchStmt)(nil), (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)).Node().(ast.Stmt)
-		fails := p.mayFail(loop.op, c) || deferred && p.returnsErrors(loop.op)
-		if v != nil && p.survives(v, loop.op) && !guarded && fails && !p.sets(loop.op, v) {
-			p.report(c, "a retry closes %s again, which panics: close it after %s", types.ExprString(n.Args[0]), shortName(loop.name))
-		}
-	}
-}
-
 // returnsErrors reports whether an operation may fail.
 func (p *pass) returnsErrors(op inspector.Cursor) bool {
 	for ret := range op.Preorder((*ast.ReturnStmt)(nil)) {
@@ -153,92 +127,4 @@ func (p *pass) setsError(fn inspector.Cursor) bool {
 		}
 	}
 	return false
-}
-
-// reportOnlyCall reports a sync.Once around Do whose error is in a variable of the call: other calls
-// return nil.
-func (p *pass) reportOnlyCall() {
-	for _, c := range p.calls {
-		if c.name != "sync.Once.Do" || len(c.Args) != 1 {
-			continue
-		}
-		lit := c.ChildAt(edge.CallExpr_Args, 0)
-		if _, ok := lit.Node().(*ast.FuncLit); !ok {
-			continue
-		}
-		once, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
-		fn := around(c.Cursor, (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil))
-		if v := p.owner(once.X); !ok || v == nil || fn.Node() == nil || !p.survives(v, fn) {
-			continue
-		}
-		for _, loop := range p.loops {
-			err, _ := p.resultAt(loop.Cursor, 0)
-			if !lit.Contains(loop.Cursor) || err == nil || !outside(err, lit) || outside(err, fn) || !retriers.MatchString(loop.name) {
-				continue
-			}
-			if p.isReadAfter(err, c.End()) {
-				p.report(loop.Cursor, "only the first call of this function runs this, and the next has no error although it failed: keep %s beside %s", err.Name(), types.ExprString(once.X))
-			}
-		}
-	}
-}
-
-var timers = names(`time\.After`)
-
-// reportFired reports a channel of a timer from outside that an operation receives from: only one
-// attempt sees that the time is over.
-func (p *pass) reportFired(loop *call) {
-	for c := range loop.op.Preorder((*ast.UnaryExpr)(nil)) {
-		n := c.Node().(*ast.UnaryExpr)
-		if n.Op != token.ARROW {
-			continue
-		}
-		v := p.owner(n.X)
-		if v == nil || !outside(v, loop.op) || v.Kind() != types.LocalVar || p.sets(loop.op, v) {
-			continue
-		}
-		made := p.declared(v)
-		isTimer := made.Valid() && (timers.MatchString(p.callee(made.Node())) || p.callee(made.Node()) == "time.NewTimer")
-		if !isTimer || p.renews(loop.op, c) || p.endsCall(c) {
-			continue
-		}
-		p.report(c, "this fires once, so only one attempt sees it: set the policy's AttemptTimeout or MaxElapsed instead")
-	}
-}
-
-// endsCall reports whether the clause that receives at c returns something that is not retried.
-func (p *pass) endsCall(c inspector.Cursor) bool {
-	clause, ok := around(c, (*ast.CommClause)(nil), (*ast.FuncLit)(nil)).Node().(*ast.CommClause)
-	if !ok || len(clause.Body) == 0 {
-		return false
-	}
-	ret, ok := clause.Body[len(clause.Body)-1].(*ast.ReturnStmt)
-	if !ok || len(ret.Results) == 0 {
-		return false
-	}
-	last := ret.Results[len(ret.Results)-1]
-	return p.info.Types[last].IsNil() || final.MatchString(p.callee(last))
-}
-
-// reportClosedClient reports a connection or a client from outside that an operation uses and
-// closes although it may fail, so that a retry uses what is closed.
-func (p *pass) reportClosedClient(loop *call) {
-	for _, c := range p.calls {
-		sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
-		if !ok || !loop.op.Contains(c.Cursor) || sel.Sel.Name != "Close" || len(c.Args) != 0 || p.functionAround(c.Cursor) != loop.op {
-			continue
-		}
-		id, isName := sel.X.(*ast.Ident) // a field may be opened by a method
-		owner := p.owner(sel.X)
-		if !isName || owner == nil || !p.survives(owner, loop.op) || p.sets(loop.op, owner) {
-			continue
-		}
-		_, deferred := c.Parent().Node().(*ast.DeferStmt)
-		isUsed := slices.ContainsFunc(p.vars[owner].uses, func(use inspector.Cursor) bool {
-			return loop.op.Contains(use) && !c.Contains(use) && !compares(use.Parent())
-		})
-		if isUsed && deferred && p.mayFail(loop.op, c.Parent()) {
-			p.report(c.Cursor, "a retry uses %s after it is closed: close it after %s, or open it in each attempt", id.Name, shortName(loop.name))
-		}
-	}
 }

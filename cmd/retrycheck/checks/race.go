@@ -11,7 +11,7 @@ import (
 
 // Race reports what a call changes although other calls use it at the same time: the fields of
 // a Backoff, and the fields of a policy.
-var Race = analyzer("race", "report rules, hooks and policies that a call changes while others use them", func(p *pass) {
+var Race = analyzer("race", func(p *pass) {
 	if !p.importsUs() {
 		return
 	}
@@ -19,14 +19,8 @@ var Race = analyzer("race", "report rules, hooks and policies that a call change
 		if p.isRule(c) {
 			p.reportStateOfRule(c)
 		}
-		p.reportStateOfPart(c)
-		p.reportStateOfTripper(c)
 	}
-	p.reportStateOfCallbacks()
-	for _, c := range p.calls {
-		p.reportCopies(c)
-	}
-	p.reportUnawaited()
+	p.reportStateOfHooks()
 	for c := range p.root.Preorder((*ast.AssignStmt)(nil)) {
 		for i := range c.Node().(*ast.AssignStmt).Lhs {
 			p.reportChangedPolicy(c.ChildAt(edge.AssignStmt_Lhs, i))
@@ -34,7 +28,7 @@ var Race = analyzer("race", "report rules, hooks and policies that a call change
 	}
 })
 
-// isRule reports whether a function is the method Delay of a Backoff, or may be a BackoffFunc.
+// isRule reports whether a function is the method Delay of a Backoff, or a BackoffFunc.
 func (p *pass) isRule(fn inspector.Cursor) bool {
 	sig := p.signature(fn)
 	params, results := sig.Params(), sig.Results()
@@ -43,19 +37,13 @@ func (p *pass) isRule(fn inspector.Cursor) bool {
 	}
 	decl, isDecl := fn.Node().(*ast.FuncDecl)
 	return typeName(params.At(0).Type()) == ours+".Attempt" && params.At(1).Type().String() == "float64" &&
-		results.At(0).Type().String() == "time.Duration" && (!isDecl || decl.Body != nil)
+		results.At(0).Type().String() == "time.Duration" && (!isDecl || decl.Name.Name == "Delay" && decl.Body != nil)
 }
 
-// reportStateOfRule reports what a rule for delays changes outside itself without a lock, and
-// random numbers other than the one that it receives.
+// reportStateOfRule reports what a rule for delays changes outside itself without a lock.
 func (p *pass) reportStateOfRule(rule inspector.Cursor) {
 	if p.locks(rule) {
 		return
-	}
-	for c := range rule.Preorder((*ast.CallExpr)(nil)) {
-		if randoms.MatchString(p.callee(c.Node())) {
-			p.report(c, "a Backoff draws its delay from u, which a policy's Rand can fix in a test: do not use another random number")
-		}
 	}
 	for c := range rule.Preorder((*ast.AssignStmt)(nil), (*ast.IncDecStmt)(nil)) {
 		for _, target := range targets(c.Node()) {
@@ -107,5 +95,28 @@ func (p *pass) reportChangedPolicy(set inspector.Cursor) {
 	})
 	if used {
 		p.report(set, "calls that run at the same time share %[1]s, so one uses what another sets: change a copy (policy := %[1]s)", name)
+	}
+}
+
+// hooks has the functions that all calls under a policy call.
+var hooks = names(ours + `\.(OnAttempt|OnRetry|OnGiveUp)`)
+
+// reportStateOfHooks reports what a hook changes without a lock in a variable of the package, or
+// in the receiver of the method that makes the hook and calls nothing with it.
+func (p *pass) reportStateOfHooks() {
+	for c := range p.root.Preorder((*ast.KeyValueExpr)(nil)) {
+		hook := c.ChildAt(edge.KeyValueExpr_Value, -1)
+		decl := around(c, (*ast.FuncDecl)(nil))
+		if _, isLit := hook.Node().(*ast.FuncLit); !isLit || !hooks.MatchString(p.field(c)) || decl == p.root || p.retries(c) || p.locks(hook) {
+			continue
+		}
+		for change := range hook.Preorder((*ast.AssignStmt)(nil), (*ast.IncDecStmt)(nil)) {
+			for _, target := range targets(change.Node()) {
+				v := p.owner(target)
+				if v != nil && (v.Kind() == types.PackageVar || v == p.signature(decl).Recv()) && p.survives(v, decl) {
+					p.report(change, "calls that run at the same time call this hook, so they race for %s: use a lock or sync/atomic", types.ExprString(target))
+				}
+			}
+		}
 	}
 }

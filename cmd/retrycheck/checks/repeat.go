@@ -2,306 +2,215 @@ package checks
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
-	"regexp"
+	"net/http"
 	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
+	"golang.org/x/tools/go/types/typeutil"
 )
 
 // Repeat reports operations of this library whose retry repeats what may have happened: a
 // POST, or what it adds to a variable outside.
-var Repeat = analyzer("repeat", "report operations that send a POST or add to a variable again", func(p *pass) {
+var Repeat = analyzer("repeat", func(p *pass) {
 	for _, call := range p.operations {
 		if !strings.HasPrefix(call.name, ours) {
-			p.reportInner(call)
 			continue
 		}
 		p.reportPosts(call)
 		p.reportState(call)
-		p.reportLeftover(call)
 		p.reportOwnError(call)
 		p.reportWrites(call)
 		p.reportAnswers(call)
-		p.reportLayers(call)
-		p.reportStatements(call)
 	}
-	p.reportKeys()
-	p.reportStacked()
-	p.reportInsisting()
-	p.reportUnsafely()
-	p.reportMarks()
-	for c := range p.root.Preorder((*ast.AssignStmt)(nil)) {
-		p.reportOwnTransport(c)
-	}
-})
-
-// reportState reports what an operation adds to a variable outside, so that a retry adds it
-// again: elements of a slice or a map, numbers, and values of a channel.
-func (p *pass) reportState(loop *call) {
-	p.reportStateIn(loop, loop.op)
-	for _, c := range p.calls {
-		if !loop.op.Contains(c.Cursor) || !p.fails(p.functionAround(c.Cursor), c) {
-			continue
-		}
-		fn := p.function(c.ChildAt(edge.CallExpr_Fun, -1))
-		if fn.Valid() && fn != loop.op && p.calledOutside(loop.op, c, fn) {
-			p.reportStateIn(loop, fn)
-		}
-	}
-}
-
-// calledOutside reports whether a call in an operation is one of a function, or of a method of
-// something that is outside the operation.
-func (p *pass) calledOutside(op inspector.Cursor, c *call, fn inspector.Cursor) bool {
-	if p.signature(fn).Recv() == nil {
-		return true
-	}
-	sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
-	if !ok {
-		return false
-	}
-	v := p.owner(sel.X)
-	return v != nil && p.survives(v, op)
-}
-
-// reportStateIn does so in a function that is the operation, or that the operation calls.
-func (p *pass) reportStateIn(loop *call, fn inspector.Cursor) {
-	for c := range fn.Preorder((*ast.AssignStmt)(nil), (*ast.IncDecStmt)(nil), (*ast.SendStmt)(nil)) {
-		added, verb := p.added(c)
-		if added == nil || !inTx.MatchString(loop.name) && !p.mayFail(fn, c) || p.isCounter(fn, c) {
-			continue
-		}
-		v := p.owner(added)
-		if v == nil || !p.survives(v, fn) || p.usesState(fn, c, added) && !p.addsSame(fn, c) || fn != loop.op && p.mentionsField(loop.op, added) {
-			continue
-		}
-		name := types.ExprString(added)
-		if statistics.MatchString(name) || p.givesBack(fn, c) {
-			continue
-		}
-		p.report(c, "a retry %s %s again: collect in a variable of the operation, and set %[2]s at its end", verb, name)
-	}
-}
-
-// givesBack reports whether a statement sends what the function has received.
-func (p *pass) givesBack(fn, c inspector.Cursor) bool {
-	send, ok := c.Node().(*ast.SendStmt)
-	if !ok {
-		return false
-	}
-	id, ok := send.Value.(*ast.Ident)
-	if !ok {
-		return false
-	}
-	value := p.declared(p.info.Uses[id])
-	if !value.Valid() || !fn.Contains(value) {
-		return false
-	}
-	receive, ok := value.Node().(*ast.UnaryExpr)
-	return ok && receive.Op == token.ARROW
-}
-
-// addsSame reports whether a statement is the first thing that a function does that may fail, or
-// before it, and appends what was there before: each attempt appends the same once more.
-func (p *pass) addsSame(fn, c inspector.Cursor) bool {
-	n, ok := c.Node().(*ast.AssignStmt)
-	if !ok || n.Tok != token.ASSIGN || c.Parent().Node() != body(fn) {
-		return false
-	}
-	if _, ok := p.appends(n); !ok {
-		return false
-	}
-	for ret := range fn.Preorder((*ast.ReturnStmt)(nil)) {
-		if ret.Node().Pos() < n.Pos() {
-			return false
-		}
-	}
-	call := n.Rhs[0].(*ast.CallExpr)
-	for i := range call.Args[1:] {
-		arg := c.ChildAt(edge.AssignStmt_Rhs, 0).ChildAt(edge.CallExpr_Args, i+1)
-		for e := range arg.Preorder((*ast.CallExpr)(nil), (*ast.Ident)(nil)) {
-			v, isVar := p.info.Uses[identOf(e)].(*types.Var)
-			_, isCall := e.Node().(*ast.CallExpr)
-			if isCall || isVar && !v.IsField() && !p.survives(v, fn) {
-				return false
+	for c := range p.root.Preorder((*ast.KeyValueExpr)(nil)) {
+		value := c.ChildAt(edge.KeyValueExpr_Value, -1)
+		switch p.field(c) {
+		case ours + "/retryhttp.IdempotencyKey":
+			if p.isSame(p.value(value)) {
+				p.report(c, "all requests have the same key, so the server executes only the first: return another key for each")
+			}
+		case ours + "/retrysql.ID":
+			if p.isRandom(p.value(value)) {
+				p.report(c, "nobody can send this key again, so the work of a retry is done again: use the key of the request")
 			}
 		}
 	}
-	for _, set := range p.vars[p.owner(n.Lhs[0])].sets {
-		if fn.Contains(set) && set.Node().Pos() < n.Pos() {
-			return false // it is emptied first
+})
+
+// randoms has what returns something else each time.
+var randoms = names(`(crypto|math)/rand\..*`, `github\.com/(google|gofrs)/uuid\.New.*`, ours+`/retryhttp\.RandomKey`)
+
+// isRandom reports whether an expression has a random part.
+func (p *pass) isRandom(c inspector.Cursor) bool {
+	for call := range c.Preorder((*ast.CallExpr)(nil)) {
+		if randoms.MatchString(p.callee(call.Node())) {
+			return true
 		}
+	}
+	return false
+}
+
+// isSame reports whether a function returns the same text for every request.
+func (p *pass) isSame(fn inspector.Cursor) bool {
+	lit, ok := fn.Node().(*ast.FuncLit)
+	if !ok || len(lit.Body.List) != 1 {
+		return false
+	}
+	ret, ok := lit.Body.List[0].(*ast.ReturnStmt)
+	if !ok || len(ret.Results) != 1 || len(p.vars[p.signature(fn).Params().At(0)].uses) > 0 {
+		return false
+	}
+	for range fn.Preorder((*ast.CallExpr)(nil)) {
+		return false
+	}
+	value := p.info.Types[ret.Results[0]].Value
+	return value == nil || constant.StringVal(value) != ""
+}
+
+var (
+	sets  = names(`net/http\.Header\.(Set|Add)`)
+	posts = names(`net/http\.(Client\.)?Post(Form)?`)
+	makes = names(`net/http\.NewRequest(WithContext)?`)
+)
+
+// reportPosts reports requests of an operation that a server may execute twice, because it
+// cannot recognize the retry.
+func (p *pass) reportPosts(call *call) {
+	var sent []inspector.Cursor
+	keys := 0
+	for _, c := range p.calls {
+		if !call.op.Contains(c.Cursor) {
+			continue
+		}
+		switch {
+		case posts.MatchString(c.name), makes.MatchString(c.name) && p.isPost(c.Args[len(c.Args)-3]):
+			sent = append(sent, c.Cursor)
+		case sets.MatchString(c.name) && p.isKey(c.Args[0]):
+			keys++
+			if key := p.value(c.ChildAt(edge.CallExpr_Args, 1)); call.op.Contains(key) && p.isNew(key) {
+				p.report(c.Cursor, "each attempt has another key, so the server executes a retry again: make the key outside the operation")
+			}
+		}
+	}
+	if keys > 0 || p.hasField(call.policy, "Classifier") || !p.dropsAnswers(call.op) { // a Classifier may allow only what was refused
+		return
+	}
+	for _, c := range sent {
+		if !p.decides(call.op, c) {
+			p.report(c, "a POST whose response is lost is executed again: use a client of retryhttp instead, or set an Idempotency-Key that is made outside the operation")
+		}
+	}
+}
+
+// dropsAnswers reports whether an operation gets responses and uses no more of them than whether
+// they are a success. A POST that only asks, such as a search, has an answer that it uses.
+func (p *pass) dropsAnswers(op inspector.Cursor) bool {
+	got := false
+	for c := range op.Preorder((*ast.Ident)(nil)) {
+		v, ok := p.info.Uses[c.Node().(*ast.Ident)].(*types.Var)
+		if !ok || typeName(v.Type()) != response || v.IsField() {
+			continue
+		}
+		got = true
+		if p.usesAnswer(c) && !p.fails(around(c, (*ast.IfStmt)(nil), (*ast.FuncDecl)(nil), (*ast.FuncLit)(nil))) {
+			return false
+		}
+	}
+	return got
+}
+
+// usesAnswer reports whether a use of a response may take something of its header or its body.
+func (p *pass) usesAnswer(use inspector.Cursor) bool {
+	name, parent := field(use)
+	switch name {
+	case "":
+		return !compares(parent) && !assigned[use.ParentEdgeKind()] && p.callee(parent.Node()) != ours+"/retryhttp.CheckStatus"
+	case "Body":
+		sel, isMethod := parent.Node().(*ast.SelectorExpr)
+		return !(isMethod && sel.Sel.Name == "Close") && !p.discards(parent.Node())
+	case "Status", "StatusCode":
+		return false
 	}
 	return true
 }
 
-func identOf(c inspector.Cursor) *ast.Ident {
-	id, _ := c.Node().(*ast.Ident)
-	return id
+// discards reports whether n is a call that copies to io.Discard.
+func (p *pass) discards(n ast.Node) bool {
+	copied, ok := n.(*ast.CallExpr)
+	return ok && copying.MatchString(p.callee(n)) && objectName(p.info.Uses[lastName(copied.Args[0])]) == "io.Discard"
 }
 
-// statistics has names of what may count all attempts on purpose.
-var statistics = regexp.MustCompile(`(?i)(stats?|statistics|metrics?|counters?|attempts?|tries|retries)\b`)
-
-// mentionsField reports whether an operation uses what another function adds to, so that it may
-// empty it.
-func (p *pass) mentionsField(op inspector.Cursor, added ast.Expr) bool {
-	if index, ok := ast.Unparen(added).(*ast.IndexExpr); ok {
-		added = index.X
+// fails reports whether c is an if statement that ends with an error that is made of a text.
+func (p *pass) fails(c inspector.Cursor) bool {
+	n, ok := c.Node().(*ast.IfStmt)
+	if !ok || len(n.Body.List) == 0 {
+		return false
 	}
-	id := lastName(ast.Unparen(added))
-	for c := range op.Preorder((*ast.Ident)(nil)) {
-		if id == nil || p.info.Uses[c.Node().(*ast.Ident)] == p.info.Uses[id] {
+	ret, ok := n.Body.List[len(n.Body.List)-1].(*ast.ReturnStmt)
+	return ok && len(ret.Results) > 0 && plainErrors.MatchString(p.callee(ret.Results[len(ret.Results)-1]))
+}
+
+func (p *pass) isPost(method ast.Expr) bool {
+	name := p.info.Types[method].Value
+	return name != nil && constant.StringVal(name) == http.MethodPost
+}
+
+// isKey reports whether e is the name of the header by which a server recognizes a repetition.
+func (p *pass) isKey(e ast.Expr) bool {
+	name := p.info.Types[e].Value
+	return name != nil && strings.EqualFold(constant.StringVal(name), "Idempotency-Key")
+}
+
+// isNew reports whether a value is random, or comes from a function without arguments.
+func (p *pass) isNew(c inspector.Cursor) bool {
+	for call := range c.Preorder((*ast.CallExpr)(nil)) {
+		fn, ok := typeutil.Callee(p.info, call.Node().(*ast.CallExpr)).(*types.Func)
+		noArgs := ok && fn.Signature().Recv() == nil && len(call.Node().(*ast.CallExpr).Args) == 0
+		if noArgs || randoms.MatchString(p.callee(call.Node())) {
 			return true
 		}
 	}
 	return false
 }
 
-// added returns what a statement adds a value to, and how a message calls that.
-func (p *pass) added(c inspector.Cursor) (target ast.Expr, verb string) {
-	switch n := c.Node().(type) {
-	case *ast.SendStmt:
-		return n.Chan, "sends to"
-	case *ast.IncDecStmt:
-		return n.X, "counts in"
-	case *ast.AssignStmt:
-		if len(n.Lhs) != 1 || len(n.Rhs) != 1 {
-			return nil, ""
+// reportState reports what an operation appends or adds to a variable outside that it uses for
+// nothing else, so that a retry adds it again. What a condition decides may be added once only.
+func (p *pass) reportState(loop *call) {
+	for c := range loop.op.Preorder((*ast.AssignStmt)(nil)) {
+		n := c.Node().(*ast.AssignStmt)
+		list, isAppend := n.Rhs[0].(*ast.CallExpr)
+		appends := isAppend && isBuiltin(p.info, list, "append") && types.ExprString(list.Args[0]) == types.ExprString(n.Lhs[0])
+		v := p.owner(n.Lhs[0])
+		if !appends && n.Tok != token.ADD_ASSIGN || len(n.Lhs) != 1 || v == nil || !p.survives(v, loop.op) || !p.mayFail(loop.op, c) {
+			continue
 		}
-		if n.Tok == token.ADD_ASSIGN || p.addsTo(n) {
-			return n.Lhs[0], "adds to"
-		}
-		if n.Tok == token.SUB_ASSIGN {
-			return n.Lhs[0], "subtracts from"
-		}
-		list, ok := p.appends(n)
-		if ok && !types.Implements(list.Elem(), errorType) { // not a list of the attempts' failures
-			return n.Lhs[0], "appends to"
-		}
-	}
-	return nil, ""
-}
-
-// addsTo reports whether a statement is v = v + x.
-func (p *pass) addsTo(n *ast.AssignStmt) bool {
-	sum, ok := ast.Unparen(n.Rhs[0]).(*ast.BinaryExpr)
-	return ok && n.Tok == token.ASSIGN && sum.Op == token.ADD && types.ExprString(sum.X) == types.ExprString(n.Lhs[0])
-}
-
-// appends returns the type of v if a statement is v = append(v, ...).
-func (p *pass) appends(n *ast.AssignStmt) (*types.Slice, bool) {
-	call, ok := n.Rhs[0].(*ast.CallExpr)
-	if !ok || !p.info.Types[call.Fun].IsBuiltin() || types.ExprString(call.Fun) != "append" {
-		return nil, false
-	}
-	list, ok := p.info.TypeOf(n.Lhs[0]).Underlying().(*types.Slice)
-	return list, ok && types.ExprString(call.Args[0]) == types.ExprString(n.Lhs[0])
-}
-
-// owner returns the variable that has x: s of s.list and of s.counts[key].
-func (p *pass) owner(x ast.Expr) *types.Var {
-	switch n := ast.Unparen(x).(type) {
-	case *ast.Ident:
-		v, _ := p.info.ObjectOf(n).(*types.Var)
-		return v
-	case *ast.SelectorExpr:
-		if _, isField := p.info.Selections[n]; isField {
-			return p.owner(n.X)
-		}
-		v, _ := p.info.Uses[n.Sel].(*types.Var) // of another package
-		return v
-	case *ast.IndexExpr:
-		return p.owner(n.X)
-	case *ast.StarExpr:
-		return p.owner(n.X)
-	}
-	return nil
-}
-
-// survives reports whether what a variable has is there in the next attempt: it is declared
-// outside the operation, or is the receiver of the method that is the operation.
-func (p *pass) survives(v *types.Var, op inspector.Cursor) bool {
-	if outside(v, op) {
-		return true
-	}
-	recv := p.signature(op).Recv()
-	if recv != v {
-		return false
-	}
-	_, isPointer := v.Type().(*types.Pointer)
-	return isPointer
-}
-
-// isCounter reports whether a statement counts attempts: once in each, by a constant.
-func (p *pass) isCounter(op, c inspector.Cursor) bool {
-	var by ast.Expr
-	switch n := c.Node().(type) {
-	case *ast.IncDecStmt:
-		return block(c) == op
-	case *ast.AssignStmt:
-		by = n.Rhs[0]
-	case *ast.SendStmt:
-		by = n.Value
-		t := p.info.TypeOf(by)
-		if s, ok := t.Underlying().(*types.Struct); ok && s.NumFields() == 0 || types.Implements(t, errorType) {
-			return true // a signal
-		}
-		return false
-	}
-	return p.info.Types[by].Value != nil && block(c) == op
-}
-
-// usesState reports whether an operation itself reads or sets what a statement adds to, so that
-// it may go on where the last attempt ended, or begin anew.
-func (p *pass) usesState(op, c inspector.Cursor, added ast.Expr) bool {
-	name := types.ExprString(added)
-	root := name
-	if index, ok := ast.Unparen(added).(*ast.IndexExpr); ok {
-		root = types.ExprString(index.X)
-	}
-	for e := range op.Preorder((*ast.Ident)(nil), (*ast.SelectorExpr)(nil), (*ast.IndexExpr)(nil)) {
-		text := types.ExprString(e.Node().(ast.Expr))
-		if (text == name || text == root) && !c.Contains(e) && !isDuplicate(op, e, c) {
-			return true
+		used := slices.ContainsFunc(slices.Concat(p.vars[v].uses, p.vars[v].sets), func(at inspector.Cursor) bool {
+			return loop.op.Contains(at) && !c.Contains(at)
+		})
+		counts := !appends && p.info.Types[n.Rhs[0]].Value != nil // attempts
+		failures := appends && types.Implements(p.info.TypeOf(n.Lhs[0]).Underlying().(*types.Slice).Elem(), errorType)
+		inBranch := loop.op.Contains(around(c, (*ast.IfStmt)(nil), (*ast.CaseClause)(nil), (*ast.CommClause)(nil)))
+		if !used && !counts && !failures && !inBranch && !p.decides(loop.op, c) {
+			p.report(c, "a retry adds to %s again: collect in a variable of the operation, and set %[1]s at its end", types.ExprString(n.Lhs[0]))
 		}
 	}
-	return false
 }
 
-// isDuplicate reports whether e is in another statement that adds to the same variable.
-func isDuplicate(op, e, c inspector.Cursor) bool {
-	statement := around(e, (*ast.AssignStmt)(nil), (*ast.IncDecStmt)(nil), (*ast.SendStmt)(nil))
-	return op.Contains(statement) && statement != c && sameTarget(statement.Node(), c.Node())
+func isBuiltin(info *types.Info, call *ast.CallExpr, name string) bool {
+	id, ok := call.Fun.(*ast.Ident)
+	return ok && id.Name == name && info.Types[call.Fun].IsBuiltin()
 }
-
-func sameTarget(a, b ast.Node) bool {
-	switch a := a.(type) {
-	case *ast.IncDecStmt:
-		b, ok := b.(*ast.IncDecStmt)
-		return ok && types.ExprString(a.X) == types.ExprString(b.X)
-	case *ast.SendStmt:
-		b, ok := b.(*ast.SendStmt)
-		return ok && types.ExprString(a.Chan) == types.ExprString(b.Chan)
-	case *ast.AssignStmt:
-		b, ok := b.(*ast.AssignStmt)
-		return ok && a.Tok == b.Tok && a.Tok == token.ADD_ASSIGN && types.ExprString(a.Lhs[0]) == types.ExprString(b.Lhs[0])
-	}
-	return false
-}
-
-// checksStatus has what makes one layer of a client of retryhttp and a Do around it.
-var checksStatus = names(ours + `/retryhttp\.(CheckStatus|WithoutRetry)`)
 
 // reportOwnError reports a request of a client of retryhttp whose status the operation turns into
 // an error of its own, which Do retries after the client has given up.
 func (p *pass) reportOwnError(loop *call) {
 	checked := slices.ContainsFunc(p.calls, func(c *call) bool {
-		return loop.op.Contains(c.Cursor) && checksStatus.MatchString(c.name)
+		return loop.op.Contains(c.Cursor) && c.name == ours+"/retryhttp.CheckStatus"
 	})
 	if checked {
 		return
@@ -312,121 +221,6 @@ func (p *pass) reportOwnError(loop *call) {
 		}
 		p.report(c.Cursor, "this client retries by itself, and Do retries it again, three times three attempts by default: return the error of retryhttp.CheckStatus, which ends both")
 	}
-}
-
-// retriesItself reports whether the client that sends a request has a Transport of retryhttp.
-func (p *pass) retriesItself(c *call) bool {
-	method := c.ChildAt(edge.CallExpr_Fun, -1)
-	_, ok := method.Node().(*ast.SelectorExpr)
-	return ok && p.isRetrying(method.ChildAt(edge.SelectorExpr_X, -1), 0)
-}
-
-// isRetrying reports whether the package gives a client a Transport of retryhttp that makes more
-// than one attempt.
-func (p *pass) isRetrying(c inspector.Cursor, depth int) bool {
-	if depth > 8 {
-		return false
-	}
-	c = p.value(c)
-	var values []inspector.Cursor
-	switch n := c.Node().(type) {
-	case *ast.Ident, *ast.SelectorExpr:
-		v, ok := p.info.Uses[lastName(n.(ast.Expr))].(*types.Var)
-		if !ok {
-			return false
-		}
-		values = p.given(v)
-	case *ast.CallExpr:
-		if p.callee(n) == newClient {
-			return !p.makesOneAttempt(c)
-		}
-		values = p.returns(c)
-	case *ast.CompositeLit:
-		return p.hasTransport(c) && !p.makesOneAttempt(c)
-	}
-	return slices.ContainsFunc(values, func(value inspector.Cursor) bool { return p.isRetrying(value, depth+1) })
-}
-
-// mayRepeat reports whether an operation may run again after the statement c. A transaction does
-// so after a COMMIT that fails, even if its function has succeeded.
-func (p *pass) mayRepeat(loop *call, c inspector.Cursor) bool {
-	return inTx.MatchString(loop.name) || p.mayFail(loop.op, c)
-}
-
-// mayFail reports whether an operation may return an error that is retried after the statement
-// c, or in a later round of the loop, or of the function that is called in it, around c.
-func (p *pass) mayFail(op, c inspector.Cursor) bool {
-	again := block(c)
-	end := leavesAt(op, c)
-	for ret := range op.Preorder((*ast.ReturnStmt)(nil)) {
-		last, given := ret.LastChild()
-		fails := !given || !p.info.Types[last.Node().(ast.Expr)].IsNil() && !final.MatchString(p.callee(last.Node()))
-		behind := ret.Node().End() > c.Node().End() && ret.Node().Pos() < end && !inOtherCase(op, c, ret)
-		later := again != op && again.Contains(ret) && end > again.Node().End()
-		if fails && (behind || later) && !p.isSuccessAt(op, c, last) {
-			return true
-		}
-	}
-	return false
-}
-
-// leavesAt returns the end of the first statement behind c at which a function certainly returns,
-// or that of the function.
-func leavesAt(op, c inspector.Cursor) token.Pos {
-	for at := c; at != op; at = at.Parent() {
-		kind, _ := at.ParentEdge()
-		if kind != edge.BlockStmt_List && kind != edge.CaseClause_Body && kind != edge.CommClause_Body {
-			continue
-		}
-		for next, ok := at.NextSibling(); ok && !jumps(next); next, ok = next.NextSibling() {
-			if isReturn(next) {
-				return next.Node().End()
-			}
-		}
-	}
-	return op.Node().End() + 1
-}
-
-// jumps reports whether a statement has one that goes on elsewhere.
-func jumps(c inspector.Cursor) bool {
-	for range c.Preorder((*ast.BranchStmt)(nil)) {
-		return true
-	}
-	return false
-}
-
-// inOtherCase reports whether a statement is in another case of a switch or select than c.
-func inOtherCase(op, c, other inspector.Cursor) bool {
-	for clause := range c.Enclosing((*ast.CaseClause)(nil), (*ast.CommClause)(nil)) {
-		if !op.Contains(clause) || clause.Contains(other) {
-			return false
-		}
-		if clause.Parent().Contains(other) {
-			return true
-		}
-	}
-	return false
-}
-
-// isSuccessAt reports whether c is in the branch of err == nil, and an error is the err that nothing
-// has set since.
-func (p *pass) isSuccessAt(op, c, failure inspector.Cursor) bool {
-	id, ok := failure.Node().(*ast.Ident)
-	if !ok {
-		return false
-	}
-	for at := c; at != op; at = at.Parent() {
-		test, isIf := at.Parent().Node().(*ast.IfStmt)
-		if !isIf || at.ParentEdgeKind() != edge.IfStmt_Body || !p.isSuccess(test.Cond) {
-			continue
-		}
-		err := p.info.Uses[lastName(test.Cond.(*ast.BinaryExpr).X)]
-		isSet := slices.ContainsFunc(p.vars[err].sets, func(set inspector.Cursor) bool {
-			return set.Node().Pos() > test.Pos() && set.Node().Pos() < id.Pos()
-		})
-		return err != nil && err == p.info.Uses[id] && !isSet
-	}
-	return false
 }
 
 // What copies a whole content to its first argument, and methods that write to their receiver.
@@ -440,7 +234,7 @@ var (
 // a part of each failed attempt.
 func (p *pass) reportWrites(loop *call) {
 	for _, c := range p.calls {
-		if !loop.op.Contains(c.Cursor) || !p.mayRepeat(loop, c.Parent()) && !p.mayRepeat(loop, c.Cursor) {
+		if !loop.op.Contains(c.Cursor) || !p.mayFail(loop.op, c.Parent()) && !p.mayFail(loop.op, c.Cursor) {
 			continue
 		}
 		var to inspector.Cursor
@@ -457,22 +251,11 @@ func (p *pass) reportWrites(loop *call) {
 		}
 		e := p.plain(to).Node().(ast.Expr)
 		v := p.owner(e)
-		if v != nil && p.opensToAppend(v, loop.op) {
-			p.report(c.Cursor, "a retry appends to %s again: append after %s, or write a new file in each attempt", types.ExprString(e), shortName(loop.name))
-			continue
-		}
-		if v == nil || !p.survives(v, loop.op) || v.Pkg() != p.Pkg || p.knows(loop.op, v) {
+		if v == nil || !p.survives(v, loop.op) || v.Pkg() != p.Pkg || p.knows(loop.op, v) || p.decides(loop.op, c.Cursor) {
 			continue
 		}
 		p.report(c.Cursor, "%s keeps what a failed attempt has written, and a retry writes all of it again: write to a variable of the operation, or rewind and truncate first", types.ExprString(e))
 	}
-}
-
-// opensToAppend reports whether an operation opens a file with os.O_APPEND.
-func (p *pass) opensToAppend(file *types.Var, op inspector.Cursor) bool {
-	return slices.ContainsFunc(p.given(file), func(opened inspector.Cursor) bool {
-		return op.Contains(opened) && p.callee(opened.Node()) == "os.OpenFile" && p.mentionsName(opened, names(`(os|syscall)\.O_APPEND`))
-	})
 }
 
 // knows reports whether an operation does more with a variable than to write to it and to close
@@ -499,26 +282,9 @@ func (p *pass) reportAnswers(loop *call) {
 		}
 		method, _ := field(id)
 		statement := around(id, (*ast.ExprStmt)(nil), (*ast.AssignStmt)(nil), (*ast.ReturnStmt)(nil))
-		if method != "Header" && loop.op.Contains(statement) && p.mayRepeat(loop, statement) {
+		if method != "Header" && loop.op.Contains(statement) && p.mayFail(loop.op, statement) && !p.decides(loop.op, id) {
 			p.report(id, "a retry answers on %s again, behind what the failed attempt has written: answer after %s", v.Name(), shortName(loop.name))
 			return
 		}
-	}
-}
-
-// reportOwnTransport reports a Transport that becomes http.DefaultTransport and sends through
-// that.
-func (p *pass) reportOwnTransport(c inspector.Cursor) {
-	assign := c.Node().(*ast.AssignStmt)
-	if len(assign.Lhs) != 1 || len(assign.Rhs) != 1 || assign.Tok != token.ASSIGN {
-		return
-	}
-	if objectName(p.info.Uses[lastName(assign.Lhs[0])]) != "net/http.DefaultTransport" {
-		return
-	}
-	value := p.value(c.ChildAt(edge.AssignStmt_Rhs, 0))
-	lit, ok := value.Node().(*ast.CompositeLit)
-	if ok && typeName(p.info.TypeOf(lit)) == transport && !p.names(value, "Base") {
-		p.report(c, "this Transport sends through http.DefaultTransport, which it becomes here, so it calls itself for ever: set Base to the former http.DefaultTransport")
 	}
 }

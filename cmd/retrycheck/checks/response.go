@@ -16,15 +16,14 @@ const response = "net/http.Response"
 
 // Response reports operations that make HTTP requests and lose what the response says: its
 // status, or its body, which ends with the attempt.
-var Response = analyzer("response", "report HTTP responses that leave an attempt, or whose status is not looked at", func(p *pass) {
-	p.reportNilResponse()
+var Response = analyzer("response", func(p *pass) {
 	for _, call := range p.operations {
 		if !retriers.MatchString(call.name) {
 			continue
 		}
 		results := p.signature(call.op).Results()
 		returns := call.name == ours+".DoValue" && results.Len() > 0 && typeName(results.At(0).Type()) == response
-		if returns && p.timed(call) {
+		if returns && p.hasField(call.policy, "AttemptTimeout") {
 			p.report(call.Cursor, "the operation returns a response, whose body the AttemptTimeout of the policy ends: read it in the operation, or use retryhttp.Transport")
 			continue
 		}
@@ -47,74 +46,21 @@ var Response = analyzer("response", "report HTTP responses that leave an attempt
 			}
 			inside := slices.DeleteFunc(slices.Clone(p.vars[v].uses), func(use inspector.Cursor) bool { return !call.op.Contains(use) })
 			leaves := outside(v, call.op) || slices.ContainsFunc(inside, func(use inspector.Cursor) bool { return p.kept(use, call.op) })
-			if !leaves && !returns {
-				p.reportOpen(call, v, inside)
-			}
 			if !leaves && !returns && !p.retriesItself(c) { // which Repeat reports
 				p.reportOwnStatus(call, v, inside)
 			}
 			switch {
-			case leaves && p.timed(call) && !slices.ContainsFunc(inside, func(use inspector.Cursor) bool { return p.reads(use) && !p.kept(use, call.op) }):
+			case leaves && p.hasField(call.policy, "AttemptTimeout") && !slices.ContainsFunc(inside, func(use inspector.Cursor) bool { return p.reads(use) && !p.kept(use, call.op) }):
 				p.report(c.Cursor, "the body of %s is read after the attempt, whose AttemptTimeout has then canceled it: read it in the operation", v.Name())
 			case !leaves && !returns && !slices.ContainsFunc(inside, p.looks):
 				p.report(c.Cursor, "nothing looks at the status of %s, so a 503 is a success: return an error for it, such as retryhttp.CheckStatus(%[1]s)", v.Name())
 			}
 		}
 	}
-	p.reportAllPermanent()
 	for _, c := range p.calls {
 		p.reportFinal(c)
 	}
-	for c := range p.root.Preorder((*ast.KeyValueExpr)(nil), (*ast.CallExpr)(nil)) {
-		switch name := p.field(c); {
-		case name == ours+"/retryhttp.Check":
-			p.reportCheck(p.function(c.ChildAt(edge.KeyValueExpr_Value, -1)))
-		case name == ours+"/retryhttp.Policy", p.callee(c.Node()) == newClient:
-			p.reportCancel(c)
-		}
-	}
 })
-
-// field returns the name of the field that a composite literal sets at c.
-func (p *pass) field(c inspector.Cursor) string {
-	if kv, ok := c.Node().(*ast.KeyValueExpr); ok {
-		if id, ok := kv.Key.(*ast.Ident); ok {
-			return objectName(p.info.Uses[id])
-		}
-	}
-	return ""
-}
-
-// reportCheck reports a function for Transport.Check that reads the body of its response.
-func (p *pass) reportCheck(check inspector.Cursor) {
-	if !check.Valid() {
-		return
-	}
-	for _, use := range p.vars[p.signature(check).Params().At(0)].uses {
-		if name, _ := field(use); name == "Body" {
-			p.report(use, "Check takes the body from the caller: use peek")
-		}
-	}
-}
-
-// reportCancel reports what ends the context of an attempt of a Transport before its response
-// has been read: a callback of its hook OnAttempt.
-func (p *pass) reportCancel(policy inspector.Cursor) {
-	for _, id := range p.mentions(policy) {
-		if p.field(id.Parent()) != ours+".OnAttempt" || id.ParentEdgeKind() != edge.KeyValueExpr_Key {
-			continue
-		}
-		hook := p.function(id.Parent().ChildAt(edge.KeyValueExpr_Value, -1))
-		if !hook.Valid() {
-			continue
-		}
-		for c := range hook.Preorder((*ast.CallExpr)(nil)) {
-			if typeName(p.info.TypeOf(c.Node().(*ast.CallExpr).Fun)) == "context.CancelFunc" && around(c, (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)) != hook {
-				p.report(c, "the callback runs before the body is read, which this ends: set the policy's AttemptTimeout instead")
-			}
-		}
-	}
-}
 
 // passesOn reports whether an operation returns the response of a call as it is: in the same
 // statement, or from a variable that it only compares with nil.
@@ -156,11 +102,6 @@ func (p *pass) received(c inspector.Cursor) (id inspector.Cursor, ok bool) {
 	return id, ok
 }
 
-// outside reports whether a variable is declared outside an operation.
-func outside(v types.Object, op inspector.Cursor) bool {
-	return v.Pos() < op.Node().Pos() || v.Pos() >= op.Node().End()
-}
-
 // kept reports whether a use assigns a response to a variable outside the operation.
 func (p *pass) kept(use, op inspector.Cursor) bool {
 	kind, i := use.ParentEdge()
@@ -176,21 +117,6 @@ func (p *pass) kept(use, op inspector.Cursor) bool {
 	return v != nil && outside(v, op)
 }
 
-// timed reports whether the policy of a call has an AttemptTimeout, as far as it is in sight.
-func (p *pass) timed(call *call) bool {
-	return call.policy.Valid() && slices.ContainsFunc(p.mentions(call.policy), func(id inspector.Cursor) bool {
-		return id.Node().(*ast.Ident).Name == "AttemptTimeout"
-	})
-}
-
-// field returns the selector of a field or method of a variable at c, and what is done with it.
-func field(c inspector.Cursor) (name string, parent inspector.Cursor) {
-	if sel, ok := c.Parent().Node().(*ast.SelectorExpr); ok {
-		return sel.Sel.Name, c.Parent().Parent()
-	}
-	return "", c.Parent()
-}
-
 // reads reports whether a use of a response may read its body.
 func (p *pass) reads(use inspector.Cursor) bool {
 	name, parent := field(use)
@@ -201,9 +127,6 @@ func (p *pass) reads(use inspector.Cursor) bool {
 // looks reports whether a use of a response may look at its status.
 func (p *pass) looks(use inspector.Cursor) bool {
 	name, parent := field(use)
-	if p.callee(parent.Node()) == ours+"/retryhttp.CheckStatus" && isDiscarded(parent) {
-		return false
-	}
 	return name == "" && !compares(parent) || strings.HasPrefix(name, "Status") || name == "Write"
 }
 
@@ -212,7 +135,7 @@ func compares(c inspector.Cursor) bool { _, ok := c.Node().(*ast.BinaryExpr); re
 // reportOwnStatus reports an error that an operation makes of a status such as 404, without
 // saying so in a form that the classifier reads.
 func (p *pass) reportOwnStatus(loop *call, resp types.Object, uses []inspector.Cursor) {
-	if !strings.HasPrefix(loop.name, ours) || p.names(loop.policy, "Classifier") {
+	if !strings.HasPrefix(loop.name, ours) || p.hasField(loop.policy, "Classifier") {
 		return
 	}
 	var tests []inspector.Cursor
@@ -240,20 +163,10 @@ func (p *pass) reportOwnStatus(loop *call, resp types.Object, uses []inspector.C
 	}
 }
 
-// plainErrors makes errors of a text.
-var plainErrors = names(`errors\.New`, `fmt\.Errorf`)
-
 // wraps reports whether a call of fmt.Errorf wraps an error.
 func (p *pass) wraps(c inspector.Cursor) bool {
 	return slices.ContainsFunc(c.Node().(*ast.CallExpr).Args, func(arg ast.Expr) bool {
 		return p.isError(arg)
-	})
-}
-
-// names reports whether a policy has a field of a name, as far as it is in sight.
-func (p *pass) names(policy inspector.Cursor, name string) bool {
-	return policy.Valid() && slices.ContainsFunc(p.mentions(policy), func(id inspector.Cursor) bool {
-		return id.Node().(*ast.Ident).Name == name
 	})
 }
 
@@ -277,86 +190,6 @@ func (p *pass) coversClients(e ast.Expr) bool {
 		return p.coversClients(test.X) || p.coversClients(test.Y)
 	}
 	return false
-}
-
-// reportOpen reports a response that an operation leaves because of its status, before it
-// closes the body.
-func (p *pass) reportOpen(loop *call, resp types.Object, uses []inspector.Cursor) {
-	var closed inspector.Cursor
-	for _, use := range uses {
-		name, parent := field(use)
-		if sel, ok := parent.Node().(*ast.SelectorExpr); ok && name == "Body" && sel.Sel.Name == "Close" && !closed.Valid() {
-			closed = use
-		}
-	}
-	if !closed.Valid() {
-		p.reportUnclosed(loop, resp, uses)
-		return
-	}
-	for ret := range loop.op.Preorder((*ast.ReturnStmt)(nil)) {
-		test, ok := around(ret, (*ast.IfStmt)(nil)).Node().(*ast.IfStmt)
-		if !ok || ret.Node().Pos() > closed.Node().Pos() || around(ret, (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)) != loop.op {
-			continue
-		}
-		asks, handles := false, false
-		for _, use := range uses {
-			in := use.Node().Pos()
-			name, _ := field(use)
-			asks = asks || test.Cond.Pos() <= in && in < test.Cond.End() && name == "StatusCode" || p.checksIn(test, use, ret)
-			handles = handles || test.Body.Pos() <= in && in < test.Body.End() && (name == "" || name == "Body")
-		}
-		if asks && !handles {
-			p.report(ret, "the body of %s is not closed here, so each attempt leaves a connection open: put defer %[1]s.Body.Close() before", resp.Name())
-		}
-	}
-}
-
-// checksIn reports whether a use of a response is the argument of the CheckStatus whose error an if
-// statement returns.
-func (p *pass) checksIn(test *ast.IfStmt, use, ret inspector.Cursor) bool {
-	if p.callee(use.Parent().Node()) != ours+"/retryhttp.CheckStatus" || test.Body.Pos() > ret.Node().Pos() {
-		return false
-	}
-	if test.Init != nil && test.Init.Pos() <= use.Node().Pos() && use.Node().Pos() < test.Init.End() {
-		return true
-	}
-	set, ok := use.Parent().Parent().Node().(*ast.AssignStmt)
-	cond, compares := test.Cond.(*ast.BinaryExpr)
-	if !ok || !compares || set.End() > test.Pos() {
-		return false
-	}
-	err, named := cond.X.(*ast.Ident)
-	if !named {
-		return false
-	}
-	value := p.latestValue(p.at(p.root, err))
-	return value.Valid() && value == use.Parent()
-}
-
-// readsBody has functions that read a body and do not close it.
-var readsBody = names(`io\.(ReadAll|Copy(N|Buffer)?|ReadFull|LimitReader|TeeReader)`, `encoding/(json|xml)\.NewDecoder`, `bufio\.New(Reader|Scanner)(Size)?`)
-
-// reportUnclosed reports a response of an operation whose body only functions get that do not
-// close it.
-func (p *pass) reportUnclosed(loop *call, resp types.Object, uses []inspector.Cursor) {
-	reads := false
-	for _, use := range uses {
-		name, parent := field(use)
-		switch {
-		case name == "Body" && readsBody.MatchString(p.callee(parent.Node())):
-			reads = true
-		case name == "Body", name == "" && !compares(use.Parent()) && p.callee(use.Parent().Node()) != ours+"/retryhttp.CheckStatus":
-			return
-		}
-	}
-	if reads {
-		p.report(p.definition(resp), "the body of %s is never closed, so each attempt leaves a connection open: put defer %[1]s.Body.Close() after the error is checked", resp.Name())
-	}
-}
-
-// definition returns the place where a variable is set first.
-func (p *pass) definition(v types.Object) inspector.Cursor {
-	return p.vars[v].sets[0]
 }
 
 // reportFinal reports the response of a client of retryhttp whose status nothing looks at,

@@ -21,7 +21,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -334,12 +333,7 @@ func versionOf(dir string) string { return dir[strings.LastIndex(dir, "@")+1:] }
 
 // findings returns the findings in a package as lines of position, analyzer and message.
 func findings(t *testing.T, pkg *packages.Package) (found []string) {
-	defer func() {
-		if v := recover(); v != nil {
-			t.Errorf("%s: panic: %v\n%s", pkg.PkgPath, v, debug.Stack())
-		}
-	}()
-	all := slices.Concat(checks.Default(), checks.Optional())
+	all := checks.All()
 	graph, err := checker.Analyze(all, []*packages.Package{pkg}, &checker.Options{Sequential: true})
 	if err != nil {
 		t.Fatal(err)

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"github.com/gobackoff/retry/retryhttp"
 	"io"
 	"net/http"
 	"os"
 	"strings"
+
+	"github.com/gobackoff/retry/retryhttp"
 
 	"github.com/gobackoff/retry"
 )
@@ -247,12 +248,3 @@ func (s *source) send(ctx context.Context, p retry.Policy, upload func(context.C
 }
 
 var client = retryhttp.NewClient(retry.Policy{})
-
-func uploads(ctx context.Context, file *os.File) {
-	req, _ := http.NewRequestWithContext(ctx, http.MethodPut, "https://example.com/", file) // want `the client cannot read file again, so it sends the request once: set GetBody to a function that opens the file`
-	_, _ = client.Do(req)
-	again, _ := http.NewRequestWithContext(ctx, http.MethodPut, "https://example.com/", file)
-	again.GetBody = func() (io.ReadCloser, error) { return os.Open(file.Name()) }
-	_, _ = client.Do(again)
-	_, _ = http.DefaultClient.Do(req)
-}

@@ -8,10 +8,8 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/adapt"
-	"github.com/gobackoff/retry/admit"
 	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/ratelimit"
-	"github.com/gobackoff/retry/retryhedge"
 	"github.com/gobackoff/retry/retryhttp"
 	sethvargo "github.com/sethvargo/go-retry"
 	"golang.org/x/time/rate"
@@ -176,7 +174,7 @@ func draws(ctx context.Context, op func(context.Context) error) error {
 var safe = retry.Policy{Rand: rand.Float64}
 
 var (
-	_ = retry.Policy{MaxElapsed: time.Minute, Budget: shared.Budget} // want `a Budget is for calls that somebody waits for`
+	_ = retry.Policy{MaxElapsed: time.Minute, Budget: shared.Budget}
 	_ = retry.Policy{MaxElapsed: time.Minute, MaxAttempts: 5, Budget: shared.Budget}
 	_ = retry.Policy{MaxElapsed: time.Minute, Budget: retry.NoBudget{}}
 	_ = retry.Policy{MaxElapsed: time.Minute}
@@ -185,35 +183,3 @@ var (
 type ticks struct{ c <-chan time.Time }
 
 func (t ticks) Wait(context.Context) error { <-t.c; return nil }
-
-func ownLimiter(ctx context.Context, shared *time.Ticker, op func(context.Context) error) {
-	_ = retry.Do(ctx, retry.Policy{Limiter: ticks{time.Tick(time.Second)}}, op) // want `ticks is made for each call of retry.Do, so it bounds nothing: make it once and share it`
-	_ = retry.Do(ctx, retry.Policy{Limiter: ticks{shared.C}}, op)
-}
-
-func gated(w http.ResponseWriter, r *http.Request) {
-	var next http.Handler
-	gate := &admit.Gate{} // want `admit.Gate is made for each request of the handler, so it bounds nothing: make it once and share it`
-	gate.Handler(next).ServeHTTP(w, r)
-}
-
-func middleware(next http.Handler) http.Handler {
-	gate := &admit.Gate{}
-	return gate.Handler(next)
-}
-
-func hedged(ctx context.Context, get func(context.Context) (string, error)) (string, error) {
-	hedge := &retryhedge.Hedge{} // want `a Hedge is made for one call, so it never learns how long calls take and makes no copies: make it once and share it`
-	if text, err := retryhedge.Do(ctx, hedge, "get", get); err == nil {
-		return text, nil
-	}
-	return retryhedge.Do(ctx, &retryhedge.Hedge{After: time.Second}, "get", get)
-}
-
-func limiters(store ratelimit.Store) []*ratelimit.Limiter {
-	return []*ratelimit.Limiter{
-		{Store: store, Key: "api"}, // want `a Store shares the Limit, which this Limiter has not, so nothing is shared: set Limit`
-		{Store: store, Key: "api", Limit: ratelimit.Limit{Rate: 5}},
-		{MaxWait: time.Second},
-	}
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"net/http"
@@ -38,11 +39,11 @@ var ownDeadline = retry.Policy{Classifier: retry.PermanentIf(context.DeadlineExc
 func isGone(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 var inverted = retry.Policy{
-	Classifier: retry.OnlyIf(func(err error) bool { return errors.Is(err, sql.ErrNoRows) }), // want `OnlyIf retries only the errors for which the function returns true: to stop at sql.ErrNoRows, use PermanentIf\(sql.ErrNoRows\)`
+	Classifier: retry.OnlyIf(func(err error) bool { return errors.Is(err, sql.ErrNoRows) }),
 }
 
 var (
-	invertedByName = retry.OnlyIf(isGone) // want `to stop at fs.ErrNotExist, use PermanentIf`
+	invertedByName = retry.OnlyIf(isGone)
 	allowed        = retry.OnlyIf(func(err error) bool { return errors.Is(err, net.ErrClosed) })
 	negated        = retry.OnlyIf(func(err error) bool { return !errors.Is(err, sql.ErrNoRows) })
 	appears        = retry.OnlyIf(func(err error) bool { return errors.Is(err, errGone) || errors.Is(err, fs.ErrNotExist) })
@@ -80,11 +81,11 @@ var (
 		return retry.Verdict{Class: retry.ClassTransient} // want `this retries every other error, such as a 404 or a canceled context: return retry.Verdict\{\} here, and use retry.FirstOf\(mine, retry.DefaultClassifier\{\}\)`
 	})}
 
-	late = retry.Policy{Classifier: retry.FirstOf(retry.DefaultClassifier{}, retry.ClassifierFunc(quotas))} // want `DefaultClassifier decides about errors with StatusCode, so this is not asked about quotaError: put it first`
+	late = retry.Policy{Classifier: retry.FirstOf(retry.DefaultClassifier{}, retry.ClassifierFunc(quotas))}
 
 	asserting = retry.Policy{Classifier: retry.OnlyIf(func(err error) bool {
-		_, ok := err.(busyError)    // want `an operation may wrap its error, and AttemptTimeout and markers do: use errors.As or errors.AsType`
-		return ok || err == errGone // want `an operation may wrap its error, and AttemptTimeout and markers do: use errors.Is\(err, errGone\)`
+		_, ok := err.(busyError) // the operation may return it as it is
+		return ok || err == errGone
 	})}
 
 	rightOnes = []retry.Classifier{
@@ -111,6 +112,28 @@ func listed(err error) retry.Verdict {
 	return retry.Verdict{Class: retry.ClassPermanent}
 }
 
+var errFull = errors.New("full")
+
+func wraps(ctx context.Context, put func(context.Context) error) error {
+	p := retry.Policy{Classifier: retry.OnlyIf(func(err error) bool {
+		_, ok := err.(busyError)    // want `the operation wraps its error: use errors.As or errors.AsType`
+		return ok || err == errGone // want `errGone is wrapped: use errors.Is\(err, errGone\)`
+	})}
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		if err := put(ctx); err != nil {
+			return fmt.Errorf("put: %w", err)
+		}
+		return nil
+	})
+}
+
+func isFull(err error) bool { return err == errFull } // want `errFull is wrapped: use errors.Is\(err, errFull\)`
+
+var (
+	full       = retry.OnlyIf(isFull)
+	_    error = fmt.Errorf("store: %w", errFull)
+)
+
 type valueError struct{ code int }
 
 func (valueError) Error() string { return "value" }
@@ -131,69 +154,3 @@ func gone(err error) retry.Verdict {
 }
 
 var byType = retry.Policy{Classifier: retry.FirstOf(retry.ClassifierFunc(gone), retry.DefaultClassifier{})}
-
-type statusError struct {
-	Code    int
-	Message string
-}
-
-func (*statusError) Error() string { return "status" }
-
-// own is a classifier of its own type.
-type own struct{ more bool }
-
-func (own) Classify(err error) retry.Verdict {
-	if e, ok := errors.AsType[*statusError](err); ok && e.Code == 404 {
-		return retry.Verdict{Class: retry.ClassTransient}
-	}
-	return retry.Verdict{}
-}
-
-func missing(err error) retry.Verdict {
-	if errors.Is(err, sql.ErrNoRows) {
-		return retry.Verdict{Class: retry.ClassTransient}
-	}
-	return retry.Verdict{}
-}
-
-func switches(err error) retry.Verdict {
-	for ; err != nil; err = errors.Unwrap(err) {
-		switch err.(type) {
-		case busyError, quotaError:
-			return retry.Verdict{Class: retry.ClassThrottled}
-		}
-	}
-	return retry.Verdict{}
-}
-
-func decidesAll(err error) retry.Verdict {
-	if errors.Is(err, errGone) {
-		return retry.Verdict{Class: retry.ClassPermanent}
-	}
-	return retry.Verdict{Class: retry.ClassTransient}
-}
-
-type deciding struct{}
-
-func (deciding) Classify(err error) retry.Verdict { return retry.Verdict{Class: retry.ClassTransient} }
-
-var (
-	byDefault    retry.Classifier     = retry.DefaultClassifier{}
-	listOf                            = []retry.Classifier{&retry.DefaultClassifier{}, own{}} // want `DefaultClassifier decides about errors with Code, so this is not asked about \*statusError: put it first`
-	lateFunc     retry.ClassifierFunc = missing
-	firstDefault retry.DefaultClassifier
-	lateOnes     = []retry.Classifier{
-		retry.FirstOf(byDefault, &own{true}),  // want `errors with Code, so this is not asked about \*statusError`
-		retry.FirstOf(firstDefault, lateFunc), // want `DefaultClassifier decides about sql.ErrNoRows, so this is not asked about it`
-		retry.FirstOf(listOf...),
-		retry.FirstOf(new(retry.DefaultClassifier), retry.ClassifierFunc(switches)), // want `errors with Retryable, so this is not asked about busyError`
-		retry.FirstOf(retry.FirstOf(retry.DefaultClassifier{}), own{}),              // want `errors with Code`
-		retry.FirstOf(retry.PermanentIf(errGone), own{}),                            // want `errors with Code`
-		retry.FirstOf(retry.Codes{Stop: []string{"429"}}, own{}),                    // want `errors with Code`
-		retry.FirstOf(retry.ClassifierFunc(decidesAll), retry.DefaultClassifier{}),  // want `this decides about every error, so what follows it in FirstOf is never asked: return retry.Verdict\{\} for the errors that it does not know`
-		retry.FirstOf(deciding{}, own{}, retry.DefaultClassifier{}),                 // want `this decides about every error`
-		retry.FirstOf(retry.DefaultClassifier{}, deciding{}),
-		retry.FirstOf(own{}, lateFunc, retry.DefaultClassifier{}),
-		retry.FirstOf(retry.Codes{Stop: []string{"429"}, Else: own{}}, own{}),
-	}
-)

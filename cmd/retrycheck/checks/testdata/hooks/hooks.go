@@ -51,18 +51,3 @@ func silent(p retry.Policy) retry.Policy {
 	p.Hooks = retry.Hooks{}
 	return p
 }
-
-func numbered(ctx context.Context, shared retry.Policy) {
-	_ = retry.Do(ctx, retry.Policy{MaxAttempts: 5}, func(ctx context.Context) error {
-		a, _ := retry.AttemptFrom(ctx) // want `the policy has no hooks that put the attempt into the context, so this is always a zero Attempt: use policy.With\(retry.AttemptInContext\(\)\)`
-		return a.Err
-	})
-	_ = retry.Do(ctx, retry.Policy{MaxAttempts: 5}.With(retry.AttemptInContext()), func(ctx context.Context) error {
-		a, _ := retry.AttemptFrom(ctx)
-		return a.Err
-	})
-	_ = retry.Do(ctx, shared, func(ctx context.Context) error {
-		a, _ := retry.AttemptFrom(ctx)
-		return a.Err
-	})
-}

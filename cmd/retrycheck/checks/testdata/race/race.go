@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/retryhedge"
 )
 
 type doubling struct{ next time.Duration }
@@ -45,7 +44,7 @@ func closure() retry.Backoff {
 }
 
 var drawn = retry.BackoffFunc(func(a retry.Attempt, u float64) time.Duration {
-	return rand.N(time.Second) // want `a Backoff draws its delay from u, which a policy's Rand can fix in a test: do not use another random number`
+	return rand.N(time.Second)
 })
 
 var computed = retry.BackoffFunc(func(a retry.Attempt, u float64) time.Duration {
@@ -97,65 +96,3 @@ func oneCall(ctx context.Context, p retry.Policy, op func(context.Context) error
 
 // A hook of a variable of the package is in no function.
 var logged = retry.Policy{Hooks: retry.Hooks{OnRetry: func(_ context.Context, a retry.Attempt, _ time.Duration) { println(a.Number) }}}
-
-func hedges(ctx context.Context, hedge *retryhedge.Hedge, find func(context.Context) (int, error)) (found int, err error) {
-	_, err = retryhedge.Do(ctx, hedge, "find", func(ctx context.Context) (bool, error) {
-		n, err := find(ctx)
-		found = n // want `a copy of the operation runs at the same time, even after retryhedge.Do has returned, so both write to found`
-		return true, err
-	})
-	return found, err
-}
-
-func tooEarly(ctx context.Context, p retry.Policy, load func(context.Context) (int, error)) (int, error) {
-	var n int
-	var err error
-	go func() {
-		n, err = retry.DoValue(ctx, p, load) // want `n is read before this goroutine has set it, because nothing waits for the goroutine` `err is read before this goroutine has set it`
-	}()
-	return n, err
-}
-
-func tooEarlyInGroup(ctx context.Context, p retry.Policy, group *sync.WaitGroup, load func(context.Context) (int, error)) int {
-	n := 0
-	group.Go(func() {
-		_ = retry.Do(ctx, p, func(ctx context.Context) error {
-			got, err := load(ctx)
-			if err != nil {
-				return err
-			}
-			n = got // want `n is read before this goroutine has set it`
-			return nil
-		})
-	})
-	return n
-}
-
-func inTime(ctx context.Context, p retry.Policy, load func(context.Context) (int, error)) (int, error) {
-	var n, m int
-	var err error
-	var group sync.WaitGroup
-	group.Go(func() { n, err = retry.DoValue(ctx, p, load) })
-	group.Wait()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		m, err = retry.DoValue(ctx, p, load)
-	}()
-	<-done
-	return n + m, err
-}
-
-func readBeforeWait(ctx context.Context, p retry.Policy, load func(context.Context) (int, error)) (int, error) {
-	var n int
-	var err error
-	var group sync.WaitGroup
-	group.Go(func() {
-		n, err = retry.DoValue(ctx, p, load) // want `err is read before this goroutine has set it`
-	})
-	if err != nil {
-		return 0, err
-	}
-	group.Wait()
-	return n, nil
-}

@@ -28,7 +28,7 @@ func names(ctx context.Context, p retry.Policy, db *sql.DB) (names []string, err
 			if err := rows.Scan(&name); err != nil {
 				return err
 			}
-			names = append(names, name) // want `a retry appends to names again: collect in a variable of the operation, and set names at its end`
+			names = append(names, name) // want `a retry adds to names again: collect in a variable of the operation, and set names at its end`
 		}
 		return rows.Err()
 	})
@@ -39,7 +39,7 @@ func inCallback(ctx context.Context, p retry.Policy, each func(context.Context, 
 	var all []string
 	err := retry.Do(ctx, p, func(ctx context.Context) error {
 		return each(ctx, func(name string) error {
-			all = append(all, name) // want `a retry appends to all again`
+			all = append(all, name) // want `a retry adds to all again`
 			return nil
 		})
 	})
@@ -189,9 +189,9 @@ func (i *importer) once(ctx context.Context) error {
 		if err := store(ctx, row); err != nil {
 			return err
 		}
-		i.names = append(i.names, row) // want `a retry appends to i.names again`
-		i.done++                       // want `a retry counts in i.done again`
-		i.seen[row]++                  // want `a retry counts in i.seen\[row\] again`
+		i.names = append(i.names, row)
+		i.done++
+		i.seen[row]++
 	}
 	return ctx.Err()
 }
@@ -214,7 +214,7 @@ func helped(ctx context.Context, p retry.Policy, out chan<- string) (total int, 
 		}
 		total += len(rows) // want `a retry adds to total again`
 		for _, row := range rows {
-			out <- row // want `a retry sends to out again`
+			out <- row
 		}
 		return store(ctx, "end")
 	})
@@ -356,16 +356,27 @@ func answers(p retry.Policy, load func(context.Context) ([]string, error)) http.
 	}
 }
 
-func withdrawsOne(ctx context.Context, p retry.Policy, db *sql.DB, id int) error {
-	return retry.Do(ctx, p, func(ctx context.Context) error {
-		_, err := db.ExecContext(ctx, "UPDATE account SET balance = balance - 1 WHERE id = $1", id) // want `this statement changes a value relative to itself, and does so again if its answer is lost`
-		return err
+func total(ctx context.Context, p retry.Policy, load func(context.Context, int) ([]string, error)) (names []string, err error) {
+	err = retry.Do(ctx, p, func(ctx context.Context) error {
+		for page := range 3 {
+			got, err := load(ctx, page)
+			if err != nil {
+				return err
+			}
+			names = append(names, got...) // want `a retry adds to names again`
+		}
+		return nil
 	})
+	return names, err
 }
 
-func overridden(ctx context.Context, p retry.Policy, find func(context.Context) error) error {
-	return retry.Do(ctx, p, func(ctx context.Context) error {
-		_, err := lookup(ctx, find)
-		return retry.Transient(err) // want `the outermost marker decides, so retry.Transient overrides the retry.Permanent of lookup`
+func addsOnSuccess(ctx context.Context, p retry.Policy, load func(context.Context) (int, error)) (sum int, err error) {
+	err = retry.Do(ctx, p, func(ctx context.Context) error {
+		n, err := load(ctx)
+		if err == nil {
+			sum += n
+		}
+		return err
 	})
+	return sum, err
 }

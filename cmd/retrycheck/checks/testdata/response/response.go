@@ -128,38 +128,6 @@ func copied(ctx context.Context, req *http.Request) (resp *http.Response, err er
 	return resp, err
 }
 
-func checks() *http.Client {
-	return &http.Client{Transport: &retryhttp.Transport{
-		Check: func(resp *http.Response, peek func(n int) ([]byte, error)) error {
-			if resp.ContentLength == 0 {
-				return nil
-			}
-			if start, err := peek(1); err != nil || start[0] == '{' {
-				return err
-			}
-			body, err := io.ReadAll(resp.Body) // want `Check takes the body from the caller: use peek`
-			if err != nil || len(body) > 0 {
-				return err
-			}
-			return nil
-		},
-	}}
-}
-
-func cancels(limit time.Duration) (*http.Client, error) {
-	hooks := retry.Hooks{
-		OnAttempt: func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
-			ctx, cancel := context.WithTimeout(ctx, limit)
-			if limit < 0 {
-				cancel()
-			}
-			return ctx, func(retry.Attempt) { cancel() } // want `the callback runs before the body is read, which this ends: set the policy's AttemptTimeout instead`
-		},
-	}
-	p := retry.Policy{MaxAttempts: 4}.With(hooks)
-	return retryhttp.NewClient(p), nil
-}
-
 func cancelsItsOwn(ctx context.Context, op func(context.Context) error) error {
 	p := retry.Policy{Hooks: retry.Hooks{
 		OnAttempt: func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
@@ -171,7 +139,7 @@ func cancelsItsOwn(ctx context.Context, op func(context.Context) error) error {
 }
 
 func reads(resp *http.Response, _ func(n int) ([]byte, error)) error {
-	_, err := io.Copy(io.Discard, resp.Body) // want `Check takes the body from the caller: use peek`
+	_, err := io.Copy(io.Discard, resp.Body)
 	return err
 }
 
@@ -180,7 +148,7 @@ func limits(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.A
 	if ctx.Err() != nil {
 		cancel()
 	}
-	return ctx, func(retry.Attempt) { cancel() } // want `the callback runs before the body is read`
+	return ctx, func(retry.Attempt) { cancel() }
 }
 
 var named = retryhttp.Transport{Check: reads, Policy: retry.Policy{Hooks: retry.Hooks{OnAttempt: limits}}}
@@ -266,20 +234,6 @@ func classified(ctx context.Context, client *http.Client, req *http.Request) err
 	})
 }
 
-func leaks(ctx context.Context, p retry.Policy, client *http.Client, req *http.Request) ([]byte, error) {
-	return retry.DoValue(ctx, p, func(ctx context.Context) ([]byte, error) {
-		resp, err := client.Do(req.WithContext(ctx))
-		if err != nil {
-			return nil, err
-		}
-		if resp.StatusCode >= 500 {
-			return nil, errors.New(resp.Status) // want `the body of resp is not closed here, so each attempt leaves a connection open: put defer resp.Body.Close\(\) before`
-		}
-		defer resp.Body.Close()
-		return io.ReadAll(resp.Body)
-	})
-}
-
 var retrying = retryhttp.NewClient(retry.Policy{})
 
 func unseen(req *http.Request, v any) error {
@@ -312,76 +266,3 @@ func watched(ctx context.Context, begin func()) (int, error) {
 }
 
 func watches(ctx context.Context) { _, _ = watched(ctx, func() { println("begin") }) }
-
-func unclosed(ctx context.Context, p retry.Policy, req *http.Request) (text []byte, err error) {
-	err = retry.Do(ctx, p, func(ctx context.Context) error {
-		resp, err := http.DefaultClient.Do(req.WithContext(ctx)) // want `the body of resp is never closed, so each attempt leaves a connection open: put defer resp.Body.Close\(\) after the error is checked`
-		if err != nil {
-			return err
-		}
-		if err := retryhttp.CheckStatus(resp); err != nil {
-			return err
-		}
-		text, err = io.ReadAll(resp.Body)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	err = retry.Do(ctx, p, func(ctx context.Context) error {
-		resp, err := http.DefaultClient.Do(req.WithContext(ctx))
-		if err != nil {
-			return err
-		}
-		if err := retryhttp.CheckStatus(resp); err != nil {
-			return err // want `the body of resp is not closed here`
-		}
-		defer resp.Body.Close()
-		text, err = io.ReadAll(resp.Body)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	err = retry.Do(ctx, p, func(ctx context.Context) error {
-		resp, err := http.DefaultClient.Do(req.WithContext(ctx))
-		if err != nil {
-			return err
-		}
-		text, err = readsAndCloses(resp.Body)
-		if err != nil {
-			return err
-		}
-		return retryhttp.CheckStatus(resp)
-	})
-	return text, err
-}
-
-func readsAndCloses(body io.ReadCloser) ([]byte, error) {
-	defer body.Close()
-	return io.ReadAll(body)
-}
-
-func refuses(resp *http.Response) error {
-	switch {
-	case resp.StatusCode >= 500:
-		return retryhttp.CheckStatus(resp)
-	case resp.StatusCode >= 400:
-		return retry.Permanent(errors.New(resp.Status)) // want `this is true of every status from 400 to 499, so a 429 and a 408 are never retried`
-	}
-	return nil
-}
-
-func discards(ctx context.Context, p retry.Policy, req *http.Request) (text []byte, err error) {
-	err = retry.Do(ctx, p, func(ctx context.Context) error {
-		resp, err := http.DefaultClient.Do(req.WithContext(ctx)) // want `nothing looks at the status of resp`
-		if err != nil {
-			return err
-		}
-		defer resp.Body.Close()
-		_ = retryhttp.CheckStatus(resp)
-		text, err = io.ReadAll(resp.Body)
-		return err
-	})
-	return text, err
-}

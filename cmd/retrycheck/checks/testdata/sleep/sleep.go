@@ -3,12 +3,13 @@ package sleep
 import (
 	"context"
 	"errors"
-	"github.com/gobackoff/retry"
 	"log"
 	"net/http"
 	"os"
 	"sync"
 	"time"
+
+	"github.com/gobackoff/retry"
 )
 
 func call() error { return errors.New("down") }

@@ -3,8 +3,6 @@ package transaction
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"log"
 
 	"github.com/cenkalti/backoff/v4"
 	"github.com/gobackoff/retry"
@@ -40,24 +38,24 @@ func inside(ctx context.Context, p retry.Policy, db *sql.DB) error {
 
 func ends(ctx context.Context, p retry.Policy, db *sql.DB, key retrysql.Key) error {
 	err := retrysql.InTx(ctx, p, db, nil, func(ctx context.Context, tx *sql.Tx) error {
-		defer tx.Rollback() // want `retrysql.InTx commits and rolls back: remove this call`
+		defer tx.Rollback() // want `retrysql.InTx commits and rolls back: remove this`
 		if err := update(ctx, tx); err != nil {
 			return err
 		}
-		return tx.Commit() // want `retrysql.InTx commits and rolls back: remove this call`
+		return tx.Commit() // want `retrysql.InTx commits and rolls back: remove this`
 	})
 	if err != nil {
 		return err
 	}
 	const prepare = "prepare transaction 'a'"
 	_, err = retrysql.Once(ctx, p, db, nil, key, func(ctx context.Context, tx *sql.Tx) ([]byte, error) {
-		if _, err := tx.ExecContext(ctx, " COMMIT"); err != nil { // want `retrysql.Once commits and rolls back: remove this statement`
+		if _, err := tx.ExecContext(ctx, " COMMIT"); err != nil { // want `retrysql.Once commits and rolls back: remove this`
 			return nil, err
 		}
-		if _, err := tx.ExecContext(ctx, "UPDATE a SET b = 1; COMMIT; BEGIN"); err != nil { // want `retrysql.Once commits and rolls back: remove this statement`
+		if _, err := tx.ExecContext(ctx, "UPDATE a SET b = 1; COMMIT; BEGIN"); err != nil { // want `retrysql.Once commits and rolls back: remove this`
 			return nil, err
 		}
-		_, err := tx.ExecContext(ctx, prepare) // want `retrysql.Once commits and rolls back: remove this statement`
+		_, err := tx.ExecContext(ctx, prepare) // want `retrysql.Once commits and rolls back: remove this`
 		return nil, err
 	})
 	return err
@@ -107,52 +105,9 @@ func aside(ctx context.Context, p retry.Policy, db, other *sql.DB) error {
 	})
 }
 
-func unheeded(ctx context.Context, p retry.Policy, db *sql.DB) error {
-	return retrysql.InTx(ctx, p, db, nil, func(ctx context.Context, tx *sql.Tx) error {
-		for range 2 {
-			if _, err := tx.ExecContext(ctx, "DELETE FROM cart"); err != nil { // want `a failure of this statement does not end the transaction`
-				continue
-			}
-		}
-		tx.ExecContext(ctx, "SET LOCAL lock_timeout = 100") // want `a failure of this statement does not end the transaction, which the database may have aborted: return its error`
-		_, _ = tx.ExecContext(ctx, "SET LOCAL lock_timeout = 100")
-		if _, err := tx.ExecContext(ctx, "DELETE FROM cart"); err != nil { // want `a failure of this statement does not end the transaction`
-			log.Print(err)
-		}
-		var n int
-		if err := tx.QueryRowContext(ctx, "SELECT n FROM stock").Scan(&n); err != nil { // want `a failure of this statement does not end the transaction`
-			n = 1
-		}
-		if err := tx.QueryRowContext(ctx, "SELECT n FROM stock").Scan(&n); err != nil && !errors.Is(err, sql.ErrNoRows) {
-			log.Print(err)
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM cart"); err != nil {
-			return errors.New("no cart")
-		}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM cart"); err != nil {
-			panic(err)
-		}
-		_, err := tx.ExecContext(ctx, "DELETE FROM cart")
-		if err == nil {
-			err = update(ctx, tx)
-		}
-		return err
-	})
-}
-
 func named(ctx context.Context, p retry.Policy, db *sql.DB) error {
 	return retrysql.InTx(ctx, p, db, nil, func(ctx context.Context, tx *sql.Tx) (err error) {
 		_, err = tx.ExecContext(ctx, "DELETE FROM cart")
 		return
-	})
-}
-
-func registers(ctx context.Context, p retry.Policy, db *sql.DB, mail mailer, user string) error {
-	return retrysql.InTx(ctx, p, db, nil, func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, "INSERT INTO customer (name) VALUES ($1)", user); err != nil {
-			return err
-		}
-		return mail.Send(ctx, user, "welcome") // want `retrysql.InTx does this again if the transaction runs again, and a rollback does not undo it`
 	})
 }

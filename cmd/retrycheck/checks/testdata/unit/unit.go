@@ -59,8 +59,8 @@ func configured(c config, err error) []any {
 	return []any{
 		retry.Policy{AttemptTimeout: time.Duration(c.TimeoutSeconds)}, // want `this takes TimeoutSeconds as nanoseconds: multiply the Duration by its unit, such as time.Second`
 		retry.Policy{MaxElapsed: elapsed},
-		retry.Constant(time.Duration(c.DelayMS)), // want `this takes DelayMS as nanoseconds`
-		retry.After(err, time.Duration(wait)),    // want `this takes wait as nanoseconds`
+		retry.Constant(time.Duration(c.DelayMS)),
+		retry.After(err, time.Duration(wait)), // want `this takes wait as nanoseconds`
 
 		retry.After(err, time.Duration(wait)*time.Second),
 		retry.Policy{MaxElapsed: time.Duration(c.Nanos)},

@@ -13,7 +13,7 @@ func withRetry(ctx context.Context, op func(context.Context) error) error {
 func run(ctx context.Context, names []string, counts map[string]int) error {
 	return withRetry(ctx, func(ctx context.Context) error {
 		for _, name := range names {
-			counts[name]++ // mistake
+			counts[name]++ // not found
 			if err := send(ctx, name); err != nil {
 				return err
 			}

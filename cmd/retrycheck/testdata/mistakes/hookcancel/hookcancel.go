@@ -13,7 +13,7 @@ func client() *http.Client {
 	policy := retry.Policy{Hooks: retry.Hooks{
 		OnAttempt: func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
 			ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
-			return ctx, func(retry.Attempt) { cancel() } // mistake
+			return ctx, func(retry.Attempt) { cancel() } // not found
 		},
 	}}
 	return &http.Client{Transport: &retryhttp.Transport{Policy: policy}}

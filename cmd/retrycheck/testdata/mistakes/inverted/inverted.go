@@ -7,4 +7,4 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-var policy = retry.Policy{Classifier: retry.OnlyIf(func(err error) bool { return errors.Is(err, sql.ErrNoRows) })} // mistake
+var policy = retry.Policy{Classifier: retry.OnlyIf(func(err error) bool { return errors.Is(err, sql.ErrNoRows) })} // not found

@@ -12,7 +12,7 @@ func (j *job) run(ctx context.Context, p retry.Policy) error { return retry.Do(c
 
 func (j *job) attempt(ctx context.Context) error {
 	for id := range 10 {
-		j.ids = append(j.ids, id) // mistake
+		j.ids = append(j.ids, id) // not found
 		if err := send(ctx, id); err != nil {
 			return err
 		}

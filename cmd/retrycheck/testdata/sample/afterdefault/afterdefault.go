@@ -23,6 +23,6 @@ func lock(err error) retry.Verdict {
 	return retry.Verdict{}
 }
 
-var P = retry.Policy{Classifier: retry.FirstOf(retry.DefaultClassifier{}, retry.ClassifierFunc(lock))} // mistake
+var P = retry.Policy{Classifier: retry.FirstOf(retry.DefaultClassifier{}, retry.ClassifierFunc(lock))} // not found
 
 func Call(ctx context.Context, op func(context.Context) error) error { return retry.Do(ctx, P, op) }

@@ -13,7 +13,7 @@ func Load(ctx context.Context, url string) ([]byte, error) {
 	var body []byte
 	var err error
 	retry.Do(ctx, retry.Policy{}, func(ctx context.Context) error { // mistake
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil) // mistake
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 
 var P = retry.Policy{Classifier: retry.OnlyIf(func(err error) bool {
 	var s *retryhttp.StatusError
-	errors.As(err, &s) // mistake
+	errors.As(err, &s) // not found
 	return s.HTTPStatusCode() == 404 || s.HTTPStatusCode() >= 500
 })}
 

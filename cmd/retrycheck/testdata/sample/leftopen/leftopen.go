@@ -21,7 +21,7 @@ func Load(ctx context.Context, c *http.Client, url string) ([]byte, error) {
 			return nil, err
 		}
 		if resp.StatusCode/100 == 5 {
-			return nil, fmt.Errorf("server error: %d", resp.StatusCode) // mistake
+			return nil, fmt.Errorf("server error: %d", resp.StatusCode) // not found
 		}
 		defer resp.Body.Close()
 		return io.ReadAll(resp.Body)

@@ -16,7 +16,7 @@ func Call(ctx context.Context, op func(context.Context) error) error {
 	return retry.Do(ctx, P, func(ctx context.Context) error {
 		err := op(ctx)
 		if errors.Is(err, ErrLimited) {
-			return retry.After(err, 30*time.Minute) // mistake
+			return retry.After(err, 30*time.Minute) // not found
 		}
 		return err
 	})

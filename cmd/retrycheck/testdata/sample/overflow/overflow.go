@@ -1,4 +1,4 @@
-// Backoff that overflows.
+// Backoff that overflows. Only Policy.Validate finds it.
 package overflow
 
 import (
@@ -10,6 +10,6 @@ import (
 var P = retry.Policy{
 	MaxAttempts: 100,
 	Backoff: retry.BackoffFunc(func(a retry.Attempt, u float64) time.Duration {
-		return 100 * time.Millisecond << a.Number // mistake
+		return 100 * time.Millisecond << a.Number
 	}),
 }

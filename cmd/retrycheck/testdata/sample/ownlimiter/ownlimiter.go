@@ -20,6 +20,6 @@ func (l tick) Wait(ctx context.Context) error {
 }
 
 func Call(ctx context.Context, op func(context.Context) error) error {
-	p := retry.Policy{Limiter: tick{time.NewTicker(100 * time.Millisecond)}} // mistake
+	p := retry.Policy{Limiter: tick{time.NewTicker(100 * time.Millisecond)}} // not found
 	return retry.Do(ctx, p, op)
 }

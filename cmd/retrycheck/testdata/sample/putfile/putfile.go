@@ -18,7 +18,7 @@ func Upload(ctx context.Context, url, path string) error {
 		return err
 	}
 	defer f.Close()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPut, url, f) // mistake
+	req, err := http.NewRequestWithContext(ctx, http.MethodPut, url, f) // not found
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 func count(context.Context) (int, error) { return 0, nil }
 
 func TestEventually(t *testing.T) {
-	err := retry.Do(t.Context(), retry.Policy{MaxAttempts: 10}, func(ctx context.Context) error { // mistake
+	err := retry.Do(t.Context(), retry.Policy{MaxAttempts: 10}, func(ctx context.Context) error { // not found
 		n, err := count(ctx)
 		require.NoError(t, err)
 		require.Equal(t, 3, n)

@@ -13,5 +13,5 @@ func upload(ctx context.Context, put func(context.Context, []byte) error, b []by
 }
 
 func Save(ctx context.Context, put func(context.Context, []byte) error, b []byte) error {
-	return retry.Do(ctx, retry.Policy{}, upload(ctx, put, b)) // mistake
+	return retry.Do(ctx, retry.Policy{}, upload(ctx, put, b)) // not found
 }
