@@ -22,7 +22,7 @@ import (
 	"golang.org/x/exp/apidiff"
 )
 
-var recordAPI = flag.Bool("record-api", false, "rewrite testdata/api.txt, the API that TestAPI compares with")
+var recordAPI = flag.Bool("record-api", false, "rewrite what TestAPI and TestRooms compare with: testdata/api.txt and the table of imports in docs/maintainers/design.md")
 
 // TestAPI: a program that compiled with the recorded API still compiles, as CHANGELOG.md
 // promises. Each change needs a new record, and one that breaks programs an entry there.
@@ -95,6 +95,13 @@ func declarations(pkg *types.Package) string {
 			}
 		}
 		lines = append(lines, line)
+		if s, ok := object.Type().Underlying().(*types.Struct); ok {
+			for field := range s.Fields() {
+				if named, ok := field.Type().(*types.Named); ok && named.Obj().Pkg() == pkg && !named.Obj().Exported() {
+					lines = append(lines, types.ObjectString(named.Obj(), qualifier))
+				}
+			}
+		}
 		if named, ok := object.Type().(*types.Named); ok && strings.HasPrefix(line, "type ") {
 			for method := range named.Methods() {
 				if method.Exported() {

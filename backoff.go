@@ -13,11 +13,11 @@ import (
 // any Number and Waited. u is uniform in [0, 1) and is the only source of randomness. For a
 // given Attempt, u = 0 must give the smallest delay, and the largest u the largest one.
 //
-// A negative delay means that no retry follows, and the call gives up with [ErrMaxAttempts].
+// A negative delay means that no retry follows, and the call gives up with [ErrBackoff].
 // The rules of this package return a negative delay only if a rule inside them does. Package
 // retrytest tests implementations.
 //
-// A Backoff may also be a [Validator].
+// If a Backoff has a method Validate() error, [Policy.Validate] calls it.
 type Backoff interface {
 	Delay(a Attempt, u float64) time.Duration
 }
@@ -134,7 +134,7 @@ const maxFibonacci = 92
 // Schedule does not wait. The slice must not be changed while in use.
 type Schedule []time.Duration
 
-// Delay returns the entry for the retry following a.
+// Delay returns the wait before the retry that follows attempt a.
 func (b Schedule) Delay(a Attempt, _ float64) time.Duration {
 	if len(b) == 0 {
 		return 0

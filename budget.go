@@ -3,6 +3,7 @@ package retry
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -76,8 +77,8 @@ type SharedBudget struct {
 	second int64   // since start
 	recent float64 // successes in this second
 	before float64 // successes in the second before
-	parts  [numParts]*Part
-	used   int // parts that are not nil
+	parts  []*Part // at most maxParts, from the oldest
+	named  map[string]*Part
 }
 
 const (
@@ -95,8 +96,9 @@ const (
 	// stalls, calls fail by their timeouts, and these tokens are gone by then.
 	kept = 0.2
 
-	// numParts is enough for a broken route to share its Part with few others.
-	numParts = 64
+	// maxParts is enough for the routes of nearly all servers, and few enough for a search
+	// among them whenever a name is new.
+	maxParts = 256
 )
 
 // TryWithdraw implements [Budget].
@@ -123,9 +125,11 @@ func (b *SharedBudget) Validate() error {
 
 // A Part is the [Budget] of some of the calls that share a [SharedBudget].
 type Part struct {
-	of   *SharedBudget
-	name string
-	debt float64
+	of      *SharedBudget
+	name    string
+	debt    float64
+	uses    float64 // halved with each second
+	dropped bool    // it is none of the parts of its budget
 }
 
 // Part returns the [Budget] for the calls of one kind, such as a route or a method, so that
@@ -138,37 +142,72 @@ type Part struct {
 // the Part owes only as much as the limit. A free retry is refused where one that takes a
 // token would be. A Part that is the only one of its budget has no limit.
 //
-// There are 64 parts. Names share them by a hash, so there may be any number of names.
+// Each name has a Part of its own. A budget keeps 256 of them, so that names which contain an
+// ID cost little. A further name takes the place of the Part that was used least, if possible
+// of one without a debt, which loses nothing. A Part that is used again after that returns.
 func (b *SharedBudget) Part(name string) *Part {
-	i := slotOf(name)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.parts[i] == nil {
-		b.parts[i] = &Part{of: b, name: strings.Clone(name)} // so that name may be on the stack
-		b.used++
+	p := b.named[name]
+	if p == nil {
+		p = &Part{of: b, name: strings.Clone(name)} // so that name may be on the stack
+		b.keep(p)
 	}
-	return b.parts[i]
+	p.uses++
+	return p
 }
 
-// slotOf returns the number of a name's Part, by the hash FNV-1a: with a random one, two routes
-// would share a Part in some processes and not in others.
-func slotOf(name string) uint64 {
-	h := uint64(14695981039346656037)
-	for i := range len(name) {
-		h ^= uint64(name[i])
-		h *= 1099511628211
+// keep makes p one of the parts of b.
+func (b *SharedBudget) keep(p *Part) {
+	if len(b.parts) == maxParts {
+		b.dropPart()
 	}
-	return (h ^ h>>32) % numParts
+	if b.named == nil {
+		b.named = map[string]*Part{}
+	}
+	p.dropped = false
+	b.named[p.name] = p
+	b.parts = append(b.parts, p)
 }
 
-// Parts returns the parts that have been made, by the first name of each.
+// dropPart drops the part that was used least, if possible one without a debt.
+func (b *SharedBudget) dropPart() {
+	least := 0
+	for i, p := range b.parts {
+		q := b.parts[least]
+		owes, leastOwes := p.debt > 0, q.debt > 0
+		if owes == leastOwes && p.uses < q.uses || !owes && leastOwes {
+			least = i
+		}
+	}
+	p := b.parts[least]
+	p.dropped = true
+	delete(b.named, p.name)
+	b.parts = slices.Delete(b.parts, least, least+1)
+}
+
+// kept returns the Part that counts for p, which may have been dropped.
+func (b *SharedBudget) kept(p *Part) *Part {
+	if p.dropped {
+		if successor := b.named[p.name]; successor != nil {
+			p = successor
+		} else {
+			p.debt = min(p.debt, b.mostDebt())
+			b.keep(p)
+		}
+	}
+	p.uses++
+	return p
+}
+
+// Parts returns the parts of b with their names, from the oldest.
 func (b *SharedBudget) Parts() iter.Seq2[string, *Part] {
 	return func(yield func(string, *Part) bool) {
 		b.mu.Lock()
-		parts := b.parts
+		parts := slices.Clone(b.parts)
 		b.mu.Unlock()
 		for _, p := range parts {
-			if p != nil && !yield(p.name, p) {
+			if !yield(p.name, p) {
 				return
 			}
 		}
@@ -197,6 +236,9 @@ func isFree(a *Attempt) bool {
 func (b *SharedBudget) withdraw(p *Part, failed *Attempt) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if p != nil {
+		p = b.kept(p)
+	}
 	const rounding = 1e-9 // fifths of a number may add up to slightly less than a whole one
 	if b.balance(p) < 1-rounding {
 		return false
@@ -226,6 +268,7 @@ func (b *SharedBudget) deposit(p *Part, paid *Attempt, err error) {
 	b.recent++
 	b.tokens = min(b.tokens+gain, b.busy())
 	if p != nil {
+		p = b.kept(p)
 		p.debt = max(0, p.debt-gain)
 	}
 }
@@ -245,7 +288,7 @@ func isAnswered(err error) bool {
 func (b *SharedBudget) balance(p *Part) float64 {
 	b.tick()
 	left := b.tokens + b.reserve()
-	if p != nil && b.used > 1 {
+	if p != nil && len(b.parts) > 1 {
 		left = min(left, b.mostDebt()-p.debt)
 	}
 	return max(0, left) // it may be below by what rounding is worth
@@ -275,9 +318,8 @@ func (b *SharedBudget) tick() {
 	b.second, b.recent = second, 0
 	b.tokens = min(b.tokens, b.busy())
 	for _, p := range b.parts {
-		if p != nil {
-			p.debt = min(p.debt, b.mostDebt())
-		}
+		p.debt = min(p.debt, b.mostDebt())
+		p.uses /= 2
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"sync"
@@ -95,14 +96,10 @@ func TestSharedBudget(t *testing.T) {
 	}
 }
 
-// parts returns n different parts.
+// parts returns n parts.
 func parts(b *retry.SharedBudget, n int) (list []*retry.Part) {
-	seen := map[*retry.Part]bool{}
-	for i := 0; len(list) < n; i++ {
-		if p := b.Part(fmt.Sprint("GET /", i)); !seen[p] {
-			seen[p] = true
-			list = append(list, p)
-		}
+	for i := range n {
+		list = append(list, b.Part(fmt.Sprint("GET /", i)))
 	}
 	return list
 }
@@ -169,15 +166,101 @@ func TestPart(t *testing.T) {
 		for range b.Parts() {
 			t.Error("a part that nobody asked for")
 		}
-		for i := range 10_000 {
-			b.Part(fmt.Sprint(i))
-		}
-		n := 0
+		list := parts(b, 256)
+		var names []string
 		for name, p := range b.Parts() {
 			assert.Same(t, p, b.Part(name))
-			n++
+			names = append(names, name)
 		}
-		assert.Equal(t, 64, n)
+		assert.Len(t, names, 256)
+		assert.Equal(t, "GET /0", names[0])
+		assert.Same(t, list[255], b.Part(names[255]))
+	})
+}
+
+// TestPartsOfRoutes: the broken one of many routes takes the retries of none of the others.
+func TestPartsOfRoutes(t *testing.T) {
+	for broken := range 200 {
+		b := &retry.SharedBudget{Reserve: 1000, Clock: &retrytest.Clock{}}
+		list := parts(b, 200)
+		assert.Equal(t, 500, allowed(list[broken], blind))
+		for i, p := range list {
+			if i != broken {
+				require.Equal(t, 500., p.Balance(), "%d is broken, %d is not", broken, i)
+			}
+		}
+	}
+}
+
+// TestDroppedPart: names that are used once take the place of each other, and the debt of a
+// broken route stays known.
+func TestDroppedPart(t *testing.T) {
+	named := func(b *retry.SharedBudget) map[string]*retry.Part { return maps.Collect(b.Parts()) }
+	names := func(b *retry.SharedBudget, n int) {
+		for i := range n {
+			b.Part(fmt.Sprint("POST /", i)).Deposit(none, nil)
+		}
+	}
+	t.Run("without a debt, the least used goes", func(t *testing.T) {
+		b := &retry.SharedBudget{Clock: &retrytest.Clock{}}
+		often := b.Part("GET /often")
+		for range 5 {
+			b.Part("GET /often").Deposit(none, nil)
+		}
+		names(b, 10_000)
+		assert.Len(t, named(b), 256)
+		assert.Same(t, often, named(b)["GET /often"])
+	})
+	t.Run("what was used often long ago goes", func(t *testing.T) {
+		clock := &retrytest.Clock{}
+		b := &retry.SharedBudget{Clock: clock}
+		for range 100 {
+			b.Part("GET /old").Deposit(none, nil)
+		}
+		for range 10 {
+			clock.Advance(time.Second)
+			b.Balance()
+		}
+		names(b, 300)
+		assert.NotContains(t, named(b), "GET /old")
+	})
+	t.Run("a debt stays", func(t *testing.T) {
+		b := &retry.SharedBudget{Reserve: 10, Clock: &retrytest.Clock{}}
+		names(b, 2)
+		broken := b.Part("GET /broken")
+		assert.Equal(t, 5, allowed(broken, blind))
+		names(b, 10_000)
+		assert.Same(t, broken, b.Part("GET /broken"))
+	})
+	t.Run("among debts, the least used goes", func(t *testing.T) {
+		b := &retry.SharedBudget{Reserve: 1000, Clock: &retrytest.Clock{}}
+		broken := b.Part("GET /broken")
+		for range 10 {
+			broken.TryWithdraw(blind)
+		}
+		for i := range 700 {
+			b.Part(fmt.Sprint("POST /", i)).TryWithdraw(blind)
+		}
+		assert.Len(t, named(b), 256)
+		assert.Same(t, broken, named(b)["GET /broken"])
+	})
+	t.Run("a dropped one returns", func(t *testing.T) {
+		b := &retry.SharedBudget{Clock: &retrytest.Clock{}}
+		dropped := b.Part("GET /dropped")
+		names(b, 1000)
+		require.NotContains(t, named(b), "GET /dropped")
+		dropped.Deposit(none, nil)
+		assert.Same(t, dropped, named(b)["GET /dropped"])
+		assert.Len(t, named(b), 256)
+	})
+	t.Run("its successor has the debt", func(t *testing.T) {
+		b := &retry.SharedBudget{Reserve: 10, Clock: &retrytest.Clock{}}
+		dropped := b.Part("GET /dropped")
+		names(b, 1000)
+		successor := b.Part("GET /dropped")
+		assert.NotSame(t, dropped, successor)
+		assert.True(t, dropped.TryWithdraw(blind))
+		assert.Less(t, successor.Balance(), b.Part("GET /other").Balance())
 	})
 }
 
@@ -412,6 +495,28 @@ func TestBudgetRefills(t *testing.T) {
 		assert.NoError(t, retry.Do(t.Context(), p, op.Run), "the budget does not refill")
 		assert.Equal(t, 2, op.Calls())
 	})
+}
+
+// TestBudgetOfASystemClock: without a Clock, too, the budget keeps what successes have earned only
+// as long as they go on.
+func TestBudgetOfASystemClock(t *testing.T) {
+	for name, clock := range map[string]retry.Clock{"nil": nil, "SystemClock": retry.SystemClock{}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := &retry.SharedBudget{Reserve: 2, Clock: clock}
+				p := retry.Policy{Budget: b}
+				for range 500 {
+					require.NoError(t, retry.Do(t.Context(), p, succeed))
+				}
+				earned := b.Balance()
+				assert.Greater(t, earned, 20.0)
+				time.Sleep(time.Second)
+				assert.Equal(t, earned, b.Balance(), "the last second counts")
+				time.Sleep(time.Second)
+				assert.Equal(t, 2.0, b.Balance(), "only the Reserve is left after it")
+			})
+		})
+	}
 }
 
 func BenchmarkBudget(b *testing.B) {

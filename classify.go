@@ -25,17 +25,24 @@ func (f ClassifierFunc) Classify(err error) Verdict { return f(err) }
 // your own before the default one:
 //
 //	retry.FirstOf(mine, retry.DefaultClassifier{})
+//
+// The result has a method Unwrap() []Classifier, like that of [Codes].
 func FirstOf(classifiers ...Classifier) Classifier { return firstOf(slices.Clone(classifiers)) }
 
 type firstOf []Classifier
 
 func (f firstOf) Classify(err error) Verdict {
+	r := readFacts(err)
+	return f.classify(&r)
+}
+
+func (f firstOf) classify(r *reading) Verdict {
 	var all Verdict
 	for _, c := range f {
 		if c == nil {
 			continue // Validate reports it
 		}
-		v := c.Classify(err)
+		v := r.classify(c)
 		all.Class = v.Class
 		all.Unrepeatable = all.Unrepeatable || v.Unrepeatable
 		all.Progress = all.Progress || v.Progress
@@ -50,6 +57,9 @@ func (f firstOf) Classify(err error) Verdict {
 	return all
 }
 
+// Unwrap returns the classifiers. See Codes.Unwrap.
+func (f firstOf) Unwrap() []Classifier { return slices.Clone(f) }
+
 func (f firstOf) Validate() error {
 	var faults []string
 	for i, c := range f {
@@ -61,81 +71,103 @@ func (f firstOf) Validate() error {
 // OnlyIf retries only errors for which retryable returns true; nil means all errors. Their
 // verdict is that of [DefaultClassifier], with a permanent or unknown class replaced by
 // transient.
-func OnlyIf(retryable func(error) bool) Classifier {
-	return ClassifierFunc(func(err error) Verdict {
-		if retryable != nil && !retryable(err) {
-			return Verdict{Class: ClassPermanent}
-		}
-		v := DefaultClassifier{}.Classify(err)
-		if v.Class == ClassPermanent || v.Class == ClassUnknown {
-			v.Class = ClassTransient
-		}
-		return v
-	})
+func OnlyIf(retryable func(error) bool) Classifier { return onlyIf{retryable} }
+
+type onlyIf struct{ retryable func(error) bool }
+
+func (f onlyIf) Classify(err error) Verdict {
+	r := readFacts(err)
+	return f.classify(&r)
 }
 
-// judge sets the Verdict to what Err means. It is verdict, faster for the most common
-// error, which wraps nothing and so has no marks.
-func (a *Attempt) judge(c Classifier) {
-	if c != nil || !errfacts.IsPlain(a.Err) || a.Err == ErrInvalid {
-		a.Verdict = verdict(c, a.Err)
-		return
+func (f onlyIf) classify(r *reading) Verdict {
+	if f.retryable != nil && !f.retryable(r.err) {
+		return Verdict{Class: ClassPermanent}
 	}
-	class, unrepeatable := errfacts.Classify(a.Err)
-	a.Verdict = Verdict{}
-	a.Class, a.Unrepeatable = Class(class), unrepeatable
-}
-
-// verdict returns what err means. Marks precede the Classifier. If an inner loop gave up,
-// the Classifier is asked about that loop's last failure.
-func verdict(c Classifier, err error) Verdict {
-	var m marks
-	m.read(err)
-	v := m.Verdict
-	if v.GaveUp {
-		err = m.failure
-	}
-	if v.Class == ClassUnknown && err != nil {
-		found := classify(c, err)
-		v.Class = found.Class
-		v.Unrepeatable = v.Unrepeatable || found.Unrepeatable
-		v.GaveUp = v.GaveUp || found.GaveUp
-		if !m.GaveUp {
-			v.Progress = v.Progress || found.Progress
-		}
-		if !m.after {
-			v.Hint = max(0, found.Hint)
-		}
-		if v.Class == ClassPermanent && (m.after || m.GaveUp && errfacts.Read(err).Canceled) {
-			v.Class = ClassTransient // the cancellation ended the inner loop, and says nothing about the operation
-		}
-	}
-	if v.Hint == 0 && !m.after {
-		v.Hint = m.own
+	v := r.byFacts()
+	if v.Class == ClassPermanent || v.Class == ClassUnknown {
+		v.Class = ClassTransient
 	}
 	return v
 }
 
-func classify(c Classifier, err error) Verdict {
-	if c == nil {
-		return DefaultClassifier{}.Classify(err)
+// judge sets v to what err means. The most common error wraps nothing, so it has no marks and
+// needs no walk. Nothing here returns a Verdict on the way, because to copy one whose fields have
+// just been set takes as long as half a walk.
+func (v *Verdict) judge(c Classifier, err error) {
+	if c == nil && errfacts.IsPlain(err) && err != ErrInvalid {
+		class, unrepeatable := errfacts.Classify(err)
+		*v = Verdict{Class: Class(class), Unrepeatable: unrepeatable}
+		return
 	}
-	return c.Classify(err)
+	var r reading
+	r.readError(err)
+	r.decide(v, c)
 }
+
+// decide sets v to what the error that r has read means. Marks precede the Classifier. If an
+// inner loop gave up, the Classifier is asked about that loop's last failure.
+func (r *reading) decide(v *Verdict, c Classifier) {
+	v.Class, v.Unrepeatable, v.Progress, v.GaveUp, v.Hint = r.Class, r.Unrepeatable, r.Progress, r.GaveUp, r.Hint
+	if v.Class == ClassUnknown && r.err != nil && r.judged == nil {
+		found := r.classify(c)
+		v.Class = found.Class
+		v.Unrepeatable = v.Unrepeatable || found.Unrepeatable
+		v.GaveUp = v.GaveUp || found.GaveUp
+		if !r.GaveUp {
+			v.Progress = v.Progress || found.Progress
+		}
+		if !r.after {
+			v.Hint = max(0, found.Hint)
+		}
+		if v.Class == ClassPermanent && (r.after || r.GaveUp && r.facts.Canceled) {
+			v.Class = ClassTransient // the cancellation ended the inner loop, and says nothing about the operation
+		}
+	}
+	if v.Hint == 0 && !r.after {
+		v.Hint = r.facts.Hint
+	}
+}
+
+// classify asks c about the error. Those Classifiers of this package that cannot be embedded
+// decide by what r has read already; all others read the error themselves.
+func (r *reading) classify(c Classifier) Verdict {
+	switch own := c.(type) {
+	case nil, DefaultClassifier:
+		return r.byFacts()
+	case firstOf:
+		return own.classify(r)
+	case onlyIf:
+		return own.classify(r)
+	case permanentIf:
+		return own.classify(r)
+	}
+	return c.Classify(r.err)
+}
+
+// byFacts returns what [DefaultClassifier] says.
+func (r *reading) byFacts() Verdict {
+	c, unrepeatable := r.facts.Verdict()
+	return Verdict{Class: Class(c), Unrepeatable: unrepeatable}
+}
+
+// readFacts reads err for a Classifier that is called directly. It ignores markers.
+func readFacts(err error) reading { return reading{err: err, facts: errfacts.Read(err)} }
 
 // isAnswer reports whether a permanent err is one even if the context is done, because a
 // marker, or the error's own status or code, says so.
 func isAnswer(err error) bool {
-	var m marks
-	m.read(err)
-	if m.GaveUp {
+	var r reading
+	r.readError(err)
+	switch {
+	case r.GaveUp:
 		return false
+	case r.judged != nil:
+		return isAnswer(r.judged)
+	case r.Class != ClassUnknown:
+		return r.Class == ClassPermanent
 	}
-	if m.Class != ClassUnknown {
-		return true
-	}
-	f := errfacts.Read(err)
-	return f.IsResponse()
+	return r.facts.IsResponse()
 }
 
 // DefaultClassifier inspects the methods, fields, types and identity of errors, so it
@@ -162,14 +194,17 @@ func isAnswer(err error) bool {
 //	known variable, such as "sql: no rows in result set", "redis: nil"  permanent
 //	anything else, such as errors.New("order not found")                unknown, so retried
 //
-// docs/errors.md lists the errors of each library.
+// docs/reference/errors.md lists the errors of each library.
 //
 //   - These methods say whether a retry helps: RetryableError() bool, Retryable() bool,
-//     IsRetryable() bool, NonRetriable(), NonRetryable() bool and CanceledError() bool.
-//     SafeToRetry() bool and MongoDB's labels count only if they return true.
+//     IsRetryable() bool, ShouldRetry() bool, NonRetriable(), NonRetryable() bool and
+//     CanceledError() bool. SafeToRetry() bool, IsTransient() bool, IsPermanent() bool and
+//     MongoDB's labels count only if they return true.
 //   - A status comes from a method HTTPStatusCode() int, HTTPCode() int or StatusCode() int,
 //     from a field StatusCode or HTTPStatusCode, or from a field of type *http.Response.
-//   - A code comes from a method ErrorCode() string or SQLState() string, or from a field.
+//   - A code comes from a method ErrorCode() string or SQLState() string, or from a field. The
+//     code of gRPC also comes from a field of type *status.Status.
+//   - A field Status is an HTTP status if a field Title or Detail is beside it (RFC 9457).
 //   - Timeout() bool and ConnectionError() bool report timeouts and lost connections.
 //     Temporary() bool counts only if it returns true, and only if no rule knows more.
 //   - A conflict is transient for [Do], whose operation reads the object again.
@@ -196,9 +231,14 @@ func PermanentIf(errs ...error) Classifier { return permanentIf(slices.Clone(err
 type permanentIf []error
 
 func (p permanentIf) Classify(err error) Verdict {
-	v := DefaultClassifier{}.Classify(err)
+	r := readFacts(err)
+	return p.classify(&r)
+}
+
+func (p permanentIf) classify(r *reading) Verdict {
+	v := r.byFacts()
 	for _, listed := range p {
-		if errfacts.Is(err, listed) {
+		if errfacts.Is(r.err, listed) {
 			v.Class = ClassPermanent
 		}
 	}

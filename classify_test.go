@@ -436,6 +436,18 @@ func TestFirstOf(t *testing.T) {
 	assert.Equal(t, retry.ClassTimeout, c.Classify(errOp).Class, "the list is copied")
 }
 
+// TestPartsOfClassifier: a package can find a Classifier that another one consults.
+func TestPartsOfClassifier(t *testing.T) {
+	type parts interface{ Unwrap() []retry.Classifier }
+	mine, other := retry.OnlyIf(nil), retry.DefaultClassifier{}
+	first, ok := retry.FirstOf(retry.DefaultClassifier{}, other).(parts)
+	require.True(t, ok)
+	assert.Equal(t, []retry.Classifier{retry.DefaultClassifier{}, other}, first.Unwrap())
+	first.Unwrap()[0] = mine
+	assert.Equal(t, retry.DefaultClassifier{}, first.Unwrap()[0], "the list is copied")
+	assert.Equal(t, []retry.Classifier{other}, retry.Codes{Else: other}.Unwrap())
+}
+
 func TestOnlyIf(t *testing.T) {
 	allowed := statusedError(503)
 	c := retry.OnlyIf(func(err error) bool {
@@ -475,7 +487,7 @@ func TestComment(t *testing.T) {
 			assert.Contains(t, comment, strings.TrimSpace(found[1]+"() "+found[3]))
 		}
 	}
-	assert.Len(t, methods, 21)
+	assert.Len(t, methods, 24)
 	for _, named := range regexp.MustCompile(`(\w+)\(\)`).FindAllStringSubmatch(comment, -1) {
 		assert.Contains(t, methods, named[1])
 	}
@@ -525,7 +537,7 @@ var rules = []struct {
 		[]error{&retry.Error{Err: statusedError(503), Reason: retry.ErrMaxAttempts}, &retry.Error{Err: statusedError(404), Reason: retry.ErrMaxAttempts}}},
 	{"another library's permanent marker", nil, nil}, // see the tests of the errors of libraries
 	{"listed in PermanentIf", []retry.Verdict{{Class: permanent}}, []error{errGone, wrapped(errGone), errors.Join(errOp, errGone)}},
-	{"context.Canceled", []retry.Verdict{{Class: permanent}, {Class: transient}}, []error{wrapped(context.Canceled), errors.Join(context.Canceled, statusedError(503))}},
+	{"context.Canceled", []retry.Verdict{{Class: permanent}, {Class: transient}, {}}, []error{wrapped(context.Canceled), errors.Join(context.Canceled, statusedError(503)), errors.Join(errors.New("shard 3"), context.Canceled)}},
 	{"method", []retry.Verdict{{Class: permanent}, {Class: permanent}, {Class: transient}, {Class: transient}},
 		[]error{smithyError{false}, nonRetryableError{retryableError{true}}, isRetryableError{retryableError{true}}, pgxError{true}}},
 	{"code insufficient_quota", []retry.Verdict{{Class: permanent}}, []error{codeAndStatus{codedError{"insufficient_quota"}, statusedError(429)}}},
@@ -664,4 +676,12 @@ func TestEndlessErrors(t *testing.T) {
 		assert.Error(t, retry.Do(t.Context(), retry.Policy{MaxAttempts: 1, AttemptTimeout: time.Hour}, func(context.Context) error { return tt.err }), name)
 	}
 	assert.False(t, (&retry.Error{Err: newRing(), Reason: retry.ErrMaxAttempts}).Timeout())
+	assert.Equal(t, "wait", (&retry.Error{Reason: newRing()}).ReasonLabel())
+	inner := &retry.Error{Err: errOp, Reason: newRing()}
+	assert.True(t, retry.Policy{}.Classify(inner).GaveUp)
+	err := retry.Do(t.Context(), retry.Policy{MaxAttempts: 1, AttemptTimeout: 1}, func(ctx context.Context) error {
+		<-ctx.Done()
+		return inner
+	})
+	assert.IsType(t, inner, err) // errors.As would not return
 }

@@ -3,6 +3,8 @@ package retry
 import (
 	"context"
 	"time"
+
+	"github.com/gobackoff/retry/internal/dur"
 )
 
 // A Clock tells the time and waits. It must be safe for concurrent use. Package
@@ -19,7 +21,10 @@ type Clock interface {
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
-// SystemClock is the real clock. It works inside and outside testing/synctest bubbles.
+// SystemClock is the real clock. It works inside and outside testing/synctest bubbles. If the
+// machine is suspended during a wait, and wakes up when the wait is over by the wall clock, the
+// wait ends within 30 seconds. The same happens if the wall clock is set forward. One that is set
+// back changes no wait.
 type SystemClock struct{}
 
 // Now implements [Clock].
@@ -31,12 +36,7 @@ func (SystemClock) Sleep(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); err != nil || d <= 0 {
 		return err
 	}
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return dur.Sleep(ctx, d, time.Now)
 }
 
 func isSystem(c Clock) bool {

@@ -29,7 +29,8 @@ type Codes struct {
 
 // Classify implements [Classifier].
 func (c Codes) Classify(err error) Verdict {
-	v := classify(c.Else, err)
+	r := readFacts(err)
+	v := r.classify(c.Else)
 	for e := range errfacts.All(err) {
 		said := errfacts.CodesOf(e)
 		switch {
@@ -46,12 +47,18 @@ func (c Codes) Classify(err error) Verdict {
 	return v
 }
 
+// Unwrap returns the Classifiers that c consults, which is Else. Packages look through it for a
+// Classifier of a type that they know: package retryaws reads the headers that the SDK of a
+// preset reads if it finds the preset's Classifier. A Classifier of your own that consults
+// others should have such a method, too.
+func (c Codes) Unwrap() []Classifier { return []Classifier{c.Else} }
+
 // Validate reports what is not a code, and codes that are in both lists.
 func (c Codes) Validate() error {
 	faults := partFaults("Codes: Else", c.Else)
 	for _, code := range slices.Concat(c.Retry, c.Stop) {
 		if _, ok := errfacts.NormalCode(code); !ok {
-			faults = append(faults, fmt.Sprintf("Codes: %q is not an HTTP status from 400 on, a code of gRPC or a SQLSTATE", code))
+			faults = append(faults, fmt.Sprintf("Codes: %q is not an HTTP status from 400 to 599, a code of gRPC or a SQLSTATE", code))
 		}
 	}
 	for _, code := range c.Retry {

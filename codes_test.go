@@ -46,7 +46,7 @@ func TestCodes(t *testing.T) {
 		})
 	}
 	wrong := retry.Policy{Classifier: retry.Codes{Retry: []string{"200", "UNAVALABLE", "503"}, Stop: []string{"503", "4001"}}}
-	assert.EqualError(t, wrong.Validate(), `invalid retry policy: Classifier: Codes: "200" is not an HTTP status from 400 on, a code of gRPC or a SQLSTATE; `+
-		`Classifier: Codes: "UNAVALABLE" is not an HTTP status from 400 on, a code of gRPC or a SQLSTATE; `+
-		`Classifier: Codes: "4001" is not an HTTP status from 400 on, a code of gRPC or a SQLSTATE; Classifier: Codes: 503 is to be retried and not to be retried`)
+	assert.EqualError(t, wrong.Validate(), `invalid retry policy: Classifier: Codes: "200" is not an HTTP status from 400 to 599, a code of gRPC or a SQLSTATE; `+
+		`Classifier: Codes: "UNAVALABLE" is not an HTTP status from 400 to 599, a code of gRPC or a SQLSTATE; `+
+		`Classifier: Codes: "4001" is not an HTTP status from 400 to 599, a code of gRPC or a SQLSTATE; Classifier: Codes: 503 is to be retried and not to be retried`)
 }

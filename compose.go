@@ -30,7 +30,9 @@ func (b Jittered) Validate() error {
 }
 
 // Spread varies another rule's delay uniformly: Of · (1 ± Fraction). The mean is unchanged.
-// It may exceed the cap of Of; a [Capped] around it bounds it.
+// It may exceed the cap of Of; a [Capped] around it bounds it. It may also wait less than Of says.
+// If an attempt must not come sooner than a time, use [EqualJitter] with twice that time as Base:
+// it waits at least half of each delay.
 type Spread struct {
 	Of       Backoff // nil: the default rule
 	Fraction float64 // clamped to [0, 1]; NaN counts as 0
@@ -84,6 +86,53 @@ func (b WhenThrottled) Delay(a Attempt, u float64) time.Duration {
 // Validate reports invalid fields.
 func (b WhenThrottled) Validate() error {
 	return invalid("backoff", slices.Concat(partFaults("WhenThrottled.Throttled", b.Throttled), partFaults("WhenThrottled.Else", b.Else)))
+}
+
+// A scheduler is a rule that may be a [Schedule] or contain one. Rules are asked through this
+// interface and not recognized by their types, so that a pointer to a rule, or a type that
+// embeds one, is the same rule.
+type scheduler interface {
+	// scheduled returns the length of the longest Schedule, and reports whether there is one.
+	scheduled() (delays int, ok bool)
+}
+
+func scheduled(rule Backoff) (delays int, ok bool) {
+	s, is := rule.(scheduler)
+	if !is {
+		return 0, false
+	}
+	return s.scheduled()
+}
+
+func (s Schedule) scheduled() (int, bool) { return len(s), true }
+func (b Jittered) scheduled() (int, bool) { return scheduled(b.Of) }
+func (b Spread) scheduled() (int, bool)   { return scheduled(b.Of) }
+func (b Capped) scheduled() (int, bool)   { return scheduled(b.Of) }
+
+func (b WhenThrottled) scheduled() (int, bool) {
+	throttled, isThrottled := scheduled(b.Throttled)
+	other, isOther := scheduled(b.Else)
+	return max(throttled, other), isThrottled || isOther
+}
+
+// A waiter is a rule that knows whether all its delays are 0: see scheduler.
+type waiter interface {
+	neverWaits() bool
+}
+
+func neverWaits(rule Backoff) bool {
+	w, ok := rule.(waiter)
+	return ok && w.neverWaits()
+}
+
+func (NoDelay) neverWaits() bool    { return true }
+func (c Constant) neverWaits() bool { return c <= 0 }
+func (b Jittered) neverWaits() bool { return neverWaits(b.Of) }
+func (b Spread) neverWaits() bool   { return neverWaits(b.Of) }
+func (b Capped) neverWaits() bool   { return neverWaits(b.Of) }
+
+func (b WhenThrottled) neverWaits() bool {
+	return neverWaits(b.Throttled) && neverWaits(b.Else)
 }
 
 // standard is the rule of a nil Backoff: the standard retry mode of the AWS SDKs

@@ -1,6 +1,7 @@
 package retry_test
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -166,13 +167,16 @@ func TestCompositionOfNegativeDelays(t *testing.T) {
 			calls, waits, got := play(t, retry.Policy{Backoff: rule, MaxAttempts: 9}, err)
 			assert.Equal(t, 3, calls, "%T", rule)
 			assert.Len(t, waits, 2)
-			assert.ErrorIs(t, got, retry.ErrMaxAttempts)
+			assert.ErrorIs(t, got, retry.ErrBackoff)
+			assert.NotErrorIs(t, got, retry.ErrMaxAttempts)
 			assert.ErrorIs(t, got, errOp)
+			loop, _ := errors.AsType[*retry.Error](got)
+			assert.Equal(t, "backoff", loop.ReasonLabel())
 		}
 		p := retry.Policy{Backoff: rule, MaxAttempts: 9}
 		assert.Len(t, slices.Collect(p.Delays()), 2)
-		_, reason := p.Next(retry.Attempt{Number: 3, Err: errOp}, 0)
-		assert.Equal(t, retry.ErrMaxAttempts, reason)
+		_, reason := decide(p, retry.Attempt{Number: 3, Err: errOp}, 0)
+		assert.Equal(t, retry.ErrBackoff, reason)
 	}
 }
 

@@ -1,13 +1,14 @@
-// Package retry retries operations that may fail temporarily (cloud APIs, databases,
-// queues, commands) with exponential backoff and jitter.
+// Package retry retries operations that may fail temporarily, such as calls to cloud APIs,
+// databases and queues. It waits a random time between attempts, which grows exponentially.
 //
 //	err := retry.Do(ctx, policy, func(ctx context.Context) error {
 //		return upload(ctx, file)
 //	})
 //
-// [Do] and [DoValue] run an operation under a [Policy], a plain struct. The zero Policy
-// is safe to use: three attempts, random waits, no hidden time limit. [Policy.Next]
-// decides about one retry, without the loop.
+// [Do] and [DoValue] run an operation under a [Policy], a plain struct. The zero Policy makes
+// at most three attempts and waits at most 150 ms in all, or 3 s after throttling. It has no
+// limit of time and no budget: set them for calls that many make at the same time.
+// [Policy.Start] returns a [Call], which makes the same decisions for a loop of your own.
 //
 // Package awspreset has policies that wait exactly as the AWS SDKs do, retryhttp is an
 // HTTP transport, retrysql retries transactions, and retrytest helps with tests.
@@ -30,10 +31,12 @@
 //
 // # Errors
 //
-// Permanent errors end the call; all others are retried. [DefaultClassifier]
+// Do retries every error except three kinds: errors that say they are permanent, such as an HTTP
+// 404, errors after which the operation may already have taken effect, and errors with which an
+// inner loop, such as a client of package retryhttp, has given up. [DefaultClassifier]
 // understands the errors of many libraries. The operation can override it by marking
 // an error with [Permanent], [Transient], [Throttled], [After], [Unrepeatable] or
-// [Progress].
+// [Progress]. [Explain] says why an error was, or was not, retried, and which line changes that.
 //
 // # Retry storms
 //

@@ -17,9 +17,10 @@ var ErrInvalid = errors.New("invalid")
 
 // Reasons for giving up: see [Error].
 var (
-	// ErrMaxAttempts means the operation failed MaxAttempts times, or the Backoff returned a
-	// negative delay, which means that it has no further one.
+	// ErrMaxAttempts means the operation failed MaxAttempts times.
 	ErrMaxAttempts = errors.New("all attempts used")
+	// ErrBackoff means that the Backoff allows no further attempt: it returned a negative delay.
+	ErrBackoff = errors.New("backoff allows no further attempt")
 	// ErrMaxElapsed means that the next wait would have ended after MaxElapsed.
 	ErrMaxElapsed = errors.New("time limit of the policy")
 	// ErrBudget means the client's own Budget, not the server, refused the retry.
@@ -28,7 +29,7 @@ var (
 	ErrHint = errors.New("server asks for too long a wait")
 	// ErrUnrepeatable means the operation must not be repeated: see [Unrepeatable].
 	ErrUnrepeatable = errors.New("not safe to repeat")
-	// ErrPermanent is the reason passed to OnGiveUp, and returned by [Policy.Next], after
+	// ErrPermanent is the reason passed to OnGiveUp, and returned by [Call.Failed], after
 	// a permanent failure. Do returns the operation's own error, which does not match it.
 	ErrPermanent = errors.New("permanent failure")
 )
@@ -65,13 +66,20 @@ type Error struct {
 	SinceFailure time.Duration
 
 	// Next is the wait that Do would have needed for another attempt. It is 0 if no wait was
-	// due.
+	// due. If the Limiter has ended the call, it is the wait that the Limiter's error names,
+	// or 0.
 	Next time.Duration
 
 	deadline time.Time // of the context of the call, if it is the Reason
 }
 
-// Error returns one line of text.
+// Text returns the text of err for a log or a span: without the user, the query and the
+// fragment of the URL of each [net/url.Error] that err is or wraps, because these often have
+// credentials. The path stays. A program's own logs need Text for errors that [Do] returns
+// unchanged, such as permanent ones. A nil err has the text "<nil>", as fmt prints it.
+func Text(err error) string { return errfacts.Text(err) }
+
+// Error returns one line of text. What it says about Err is the [Text] of Err.
 func (e *Error) Error() string {
 	var b strings.Builder
 	switch e.Attempts {
@@ -82,7 +90,7 @@ func (e *Error) Error() string {
 	default:
 		fmt.Fprintf(&b, "gave up after %d attempts", e.Attempts)
 	}
-	fmt.Fprintf(&b, " (%v", e.Reason)
+	fmt.Fprintf(&b, " (%s", Text(e.Reason))
 	if e.Reason == ErrUnrepeatable && isUnrepeatableByText(e.Err) {
 		b.WriteString("; retry.Transient overrides this") // the text may be of another program's error
 	}
@@ -91,10 +99,13 @@ func (e *Error) Error() string {
 	}
 	b.WriteByte(')')
 	if e.Err != nil {
-		fmt.Fprintf(&b, ": %v", e.Err)
+		fmt.Fprintf(&b, ": %s", Text(e.Err))
 	}
-	return strings.Map(printable, strings.ReplaceAll(b.String(), "\n", "; "))
+	return oneLine(b.String())
 }
+
+// oneLine returns a text, which may be a server's, without what ends a line or controls a terminal.
+func oneLine(text string) string { return strings.Map(printable, strings.ReplaceAll(text, "\n", "; ")) }
 
 // isUnrepeatableByText reports whether an error variable that is recognized by its text makes
 // err unrepeatable. Another program may use the text for something else.
@@ -123,13 +134,15 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Err, e.Reason}
 }
 
-// ReasonLabel returns the Reason as one word for metrics and spans: attempts, elapsed,
+// ReasonLabel returns the Reason as one word for metrics and spans: attempts, backoff, elapsed,
 // budget, hint, unrepeatable, permanent, canceled, deadline, or wait if the Limiter or the
 // Clock failed.
 func (e *Error) ReasonLabel() string {
 	switch e.Reason { // not errors.Is: a Limiter's error may wrap any of them
 	case ErrMaxAttempts:
 		return "attempts"
+	case ErrBackoff:
+		return "backoff"
 	case ErrMaxElapsed:
 		return "elapsed"
 	case ErrBudget:
@@ -143,9 +156,9 @@ func (e *Error) ReasonLabel() string {
 	}
 	switch {
 	// Checked first, because the cause of a cancellation may itself be a deadline.
-	case errors.Is(e.Reason, context.Canceled):
+	case errfacts.Is(e.Reason, context.Canceled):
 		return "canceled"
-	case errors.Is(e.Reason, context.DeadlineExceeded):
+	case errfacts.Is(e.Reason, context.DeadlineExceeded):
 		return "deadline"
 	}
 	return "wait"

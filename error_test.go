@@ -177,6 +177,17 @@ func TestUncomparableErrors(t *testing.T) {
 }
 
 // TestErrorIsOneLine: a server's text neither ends a line nor controls a terminal.
+// TestErrorHasNoSecrets: the error of a client without this library has its URL.
+func TestErrorHasNoSecrets(t *testing.T) {
+	secret := &url.Error{Op: "Get", URL: "https://me:SECRET@host/a?access_token=SECRET", Err: io.EOF}
+	err := &retry.Error{Err: fmt.Errorf("load: %w", secret), Reason: retry.ErrMaxAttempts, Attempts: 3}
+	assert.EqualError(t, err, `gave up after 3 attempts (all attempts used): load: Get "https://host/a": EOF`)
+	assert.EqualError(t, &retry.Error{Reason: secret}, `gave up before the first attempt (Get "https://host/a": EOF)`)
+	assert.ErrorIs(t, err, secret)
+	assert.Equal(t, `Get "https://host/a": EOF`, retry.Text(retry.Permanent(secret)))
+	assert.Equal(t, "<nil>", retry.Text(nil))
+}
+
 func TestErrorIsOneLine(t *testing.T) {
 	err := &retry.Error{Err: errors.New("a\nb\rc\x1b[2Jd\u2028e\x00f\u009bg, größer 語\xff"), Reason: retry.ErrMaxAttempts, Attempts: 3}
 	assert.EqualError(t, err, "gave up after 3 attempts (all attempts used): a; b c [2Jd e f g, größer 語\ufffd")

@@ -303,17 +303,6 @@ func ExampleDecorrelatedJitter() {
 	// Output: 2s 3.5s 5.5s 5.5s
 }
 
-// The server may lengthen a delay, here 100 ms, by at most 5 s.
-func ExampleHintWindow() {
-	for _, hint := range []time.Duration{50 * time.Millisecond, 2 * time.Second, time.Hour} {
-		fmt.Println(retry.HintWindow{}.Wait(100*time.Millisecond, hint))
-	}
-	// Output:
-	// 100ms true
-	// 2s true
-	// 5.1s true
-}
-
 // everySecondTime is a custom Backoff, tested with retrytest.TestBackoff.
 type everySecondTime struct{ retry.Backoff }
 
@@ -367,13 +356,49 @@ func Example_polling() {
 	// job failed 2
 }
 
-// Next decides and your queue waits. A message carries what the policy needs: how
-// often it has failed, and since when.
-func ExamplePolicy_Next() {
+// A stream that breaks off is opened again where it ended. Its reader is called for one event
+// at a time, so it cannot run within Do.
+func ExampleCall() {
+	clock := &retrytest.Clock{}
+	policy := retry.Policy{Backoff: retry.Exponential{Base: time.Second}, MaxAttempts: 4, Clock: clock}
+	events := retrytest.Script(nil, io.ErrUnexpectedEOF, nil, io.ErrUnexpectedEOF, io.ErrUnexpectedEOF, retry.Permanent(io.EOF))
+	ctx := context.Background()
+
+	call := policy.Start()
+	for {
+		err := events.Run(ctx)
+		if err == nil {
+			call.Succeeded()
+			fmt.Println("an event")
+			continue
+		}
+		wait, reason := call.Failed(ctx, err)
+		if reason == nil {
+			fmt.Println("open again after", wait)
+			reason = clock.Sleep(ctx, wait)
+		}
+		if reason != nil {
+			fmt.Println("the end:", call.GiveUp(ctx, reason))
+			return
+		}
+	}
+	// Output:
+	// an event
+	// open again after 1s
+	// an event
+	// open again after 1s
+	// open again after 2s
+	// the end: EOF
+}
+
+// A queue waits, and the policy decides. A message carries what the policy needs: how often it
+// has failed, how long it has waited, and since when.
+func ExamplePolicy_Resume() {
 	type message struct {
-		text   string
-		failed retry.Attempt
-		first  time.Time
+		text     string
+		failures int
+		waited   time.Duration
+		first    time.Time
 	}
 	policy := retry.Policy{Backoff: retry.Exponential{Base: time.Second}, MaxAttempts: 3, MaxElapsed: time.Hour, Budget: &awspreset.TokenBudget{}}
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -385,18 +410,17 @@ func ExamplePolicy_Next() {
 	}
 	for _, m := range []message{
 		{text: "new", first: now},
-		{text: "old", first: now.Add(-2 * time.Second), failed: retry.Attempt{Number: 1, Waited: time.Second}},
-		{text: "exhausted", first: now.Add(-5 * time.Second), failed: retry.Attempt{Number: 2, Waited: 2 * time.Second}},
+		{text: "old", first: now.Add(-2 * time.Second), failures: 1, waited: time.Second},
+		{text: "exhausted", first: now.Add(-5 * time.Second), failures: 2, waited: 2 * time.Second},
 		{text: "poison", first: now},
 	} {
-		m.failed.Number++
-		m.failed.Err = handle(m.text)
-		wait, reason := policy.Next(m.failed, now.Sub(m.first))
+		err := handle(m.text)
+		call := policy.Resume(m.failures, m.waited, now.Sub(m.first))
+		wait, reason := call.Failed(context.Background(), err)
 		if reason != nil {
-			fmt.Printf("%s: %v, dead-lettered: %v\n", m.text, m.failed.Err, reason)
+			fmt.Printf("%s: %v, dead-lettered: %v\n", m.text, err, reason)
 			continue
 		}
-		m.failed.Waited = wait
 		fmt.Printf("%s: due again at %s\n", m.text, now.Add(wait).Format(time.TimeOnly))
 	}
 	// Output:
@@ -444,4 +468,21 @@ func ExampleOnlyIf() {
 	// Output:
 	// busy 3
 	// unexpected EOF 1
+}
+
+type statusError struct{ StatusCode int }
+
+func (e *statusError) Error() string { return fmt.Sprintf("status %d", e.StatusCode) }
+
+func ExampleExplain() {
+	policy := retry.Policy{MaxAttempts: 5}
+	err := fmt.Errorf("load the page: %w", &statusError{404})
+	fmt.Print(retry.Explain(policy, err))
+	// Output:
+	// error:   load the page: status 404
+	// retried: no, permanent failure
+	// class:   permanent, because of the status or code of the response
+	// read in: *retry_test.statusError, with code 404
+	// change:  Policy.Classifier = retry.Codes{Retry: []string{"404"}}
+	// policy:  backoff=standard attempts=5
 }

@@ -29,7 +29,7 @@ const defaultMaxHint = time.Hour
 
 // HintAtLeast waits for the longer of the delay and the hint. It is the default.
 //
-// If the wait is a hint, [Do] and [Policy.Next] make it up to a tenth longer, at random, so
+// If the wait is a hint, [Do] and [Call.Failed] make it up to a tenth longer, at random, so
 // that clients that were given the same hint do not return together. They add less if the
 // call would otherwise run out of time. The method Wait adds nothing.
 type HintAtLeast struct {
@@ -64,45 +64,33 @@ func (r HintOrGiveUp) Validate() error {
 	return invalid("hint rule", within("HintOrGiveUp", durationFaults("Max", r.Max)))
 }
 
-// HintWindow waits for max(delay, min(hint, delay + Width)), as the AWS SDKs do for
-// x-amz-retry-after since November 2026.
-type HintWindow struct {
-	Width time.Duration // 0 or less: 5 s
-}
-
-// Wait implements [HintRule].
-func (r HintWindow) Wait(delay, hint time.Duration) (time.Duration, bool) {
-	width := r.Width
-	if width <= 0 {
-		width = 5 * time.Second
-	}
-	return max(delay, min(hint, dur.Add(delay, width))), true
-}
-
-// Validate reports a negative Width.
-func (r HintWindow) Validate() error {
-	return invalid("hint rule", within("HintWindow", durationFaults("Width", r.Width)))
-}
-
 // HintIgnore waits for the delay alone, as most AWS SDKs did before 2026.
 type HintIgnore struct{}
 
 // Wait implements [HintRule].
 func (HintIgnore) Wait(delay, _ time.Duration) (time.Duration, bool) { return delay, true }
 
+// A spreader is a rule that says whether [Do] may add to a wait that is a hint. As with a
+// scheduler, a pointer to a rule, or a type that embeds one, is the same rule.
+type spreader interface {
+	spreads() bool
+}
+
+func (r HintAtLeast) spreads() bool  { return !r.Exact }
+func (r HintOrGiveUp) spreads() bool { return !r.Exact }
+
+func spreads(rule HintRule) bool {
+	if rule == nil {
+		return true
+	}
+	s, ok := rule.(spreader)
+	return ok && s.spreads()
+}
+
 // spread returns a wait with what [Do] adds to it, given the delay and a uniform random
 // number. Only a wait that is longer than the delay is a hint.
 func spread(rule HintRule, delay, wait time.Duration, u float64) time.Duration {
-	exact := true
-	switch r := rule.(type) {
-	case nil:
-		exact = false
-	case HintAtLeast:
-		exact = r.Exact
-	case HintOrGiveUp:
-		exact = r.Exact
-	}
-	if exact || wait <= delay {
+	if wait <= delay || !spreads(rule) {
 		return wait
 	}
 	return dur.Add(wait, time.Duration(dur.Unit(u)*float64(wait/10)))

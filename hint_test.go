@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/gobackoff/retry/retrytest"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gobackoff/retry/retrytest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -36,14 +37,6 @@ func TestHintRules(t *testing.T) {
 		{"give up, above", retry.HintOrGiveUp{Max: 3*s - 1}, s, 3 * s, 3 * s, false},
 		{"give up, within the usual", retry.HintOrGiveUp{}, s, time.Hour, time.Hour, true},
 		{"give up, above the usual", retry.HintOrGiveUp{}, s, time.Hour + 1, time.Hour + 1, false},
-		{"window, within", retry.HintWindow{}, s, 3 * s, 3 * s, true},
-		{"window, at its end", retry.HintWindow{}, s, 6 * s, 6 * s, true},
-		{"window, after it", retry.HintWindow{}, s, 7 * s, 6 * s, true},
-		{"window, before it", retry.HintWindow{}, 5 * s, 3 * s, 5 * s, true},
-		{"window, another width", retry.HintWindow{Width: s}, s, 3 * s, 2 * s, true},
-		{"window, negative", retry.HintWindow{Width: -1}, s, forever, 6 * s, true},
-		{"window, narrowest", retry.HintWindow{Width: 1}, s, forever, s + 1, true},
-		{"window, saturating", retry.HintWindow{}, forever - s, forever, forever, true},
 		{"ignore", retry.HintIgnore{}, s, 3 * s, s, true},
 	}
 	for _, tt := range tests {
@@ -141,13 +134,15 @@ func TestHintsAreSpread(t *testing.T) {
 	next := func(p retry.Policy, u float64, err error) time.Duration {
 		p.Rand = retrytest.Fixed(u)
 		p.Backoff = retry.Constant(s)
-		wait, reason := p.Next(retry.Attempt{Number: 1, Err: err}, 0)
+		wait, reason := p.Resume(0, 0, 0).Failed(t.Context(), err)
 		assert.NoError(t, reason)
 		return wait
 	}
 	busy := retry.After(errOp, 30*s)
 	for name, p := range map[string]retry.Policy{
 		"nil": {}, "at least": {Hint: retry.HintAtLeast{}}, "or give up": {Hint: retry.HintOrGiveUp{}},
+		"a pointer": {Hint: &retry.HintAtLeast{}}, "another pointer": {Hint: &retry.HintOrGiveUp{}},
+		"embedded": {Hint: struct{ retry.HintAtLeast }{}}, "embedded pointer": {Hint: struct{ *retry.HintAtLeast }{&retry.HintAtLeast{}}},
 	} {
 		assert.Equal(t, 30*s, next(p, 0, busy), name)
 		assert.Equal(t, 31500*ms, next(p, 0.5, busy), name)
@@ -155,7 +150,8 @@ func TestHintsAreSpread(t *testing.T) {
 	}
 	for name, rule := range map[string]retry.HintRule{
 		"at least, exactly": retry.HintAtLeast{Exact: true}, "or give up, exactly": retry.HintOrGiveUp{Exact: true},
-		"window": retry.HintWindow{Width: time.Hour}, "of a program's own": hintFunc(func(_, hint time.Duration) (time.Duration, bool) { return hint, true }),
+		"pointer, exactly": &retry.HintAtLeast{Exact: true}, "embedded, exactly": struct{ retry.HintOrGiveUp }{retry.HintOrGiveUp{Exact: true}},
+		"of a program's own": hintFunc(func(_, hint time.Duration) (time.Duration, bool) { return hint, true }),
 	} {
 		assert.Equal(t, 30*s, next(retry.Policy{Hint: rule}, most, busy), name)
 	}

@@ -23,7 +23,8 @@ type Hooks struct {
 	// ends or the Limiter fails, no retry follows.
 	OnRetry func(ctx context.Context, failed Attempt, wait time.Duration)
 
-	// OnGiveUp is called once when a call ends without success, unless it was refused.
+	// OnGiveUp is called once when a call ends without success. It is not called if Do refuses
+	// the call, for example because the Policy is invalid.
 	// After a permanent failure, e.Reason is ErrPermanent and the call returns e.Err;
 	// otherwise it returns e.
 	OnGiveUp func(ctx context.Context, e *Error)

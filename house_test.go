@@ -8,10 +8,12 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -27,6 +29,59 @@ func TestImports(t *testing.T) {
 	for _, path := range goList(t, "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "./...") {
 		assert.True(t, path == module || strings.HasPrefix(path, module+"/"), path)
 	}
+}
+
+// TestRooms: the table of docs/maintainers/design.md says what each package imports of this module, and a
+// package imports only what stands above it.
+func TestRooms(t *testing.T) {
+	const path = "docs/maintainers/design.md"
+	page, err := os.ReadFile(path)
+	require.NoError(t, err)
+	lines := strings.Split(string(page), "\n")
+	rows := map[string]int{} // the line of each package
+	for i, line := range lines {
+		if cells := strings.Split(line, " | "); len(cells) == 3 {
+			rows[strings.Trim(cells[0], "| `")] = i
+		}
+	}
+	for _, entry := range goList(t, "-f", `{{.ImportPath}},{{join .Imports ","}}`, "./...") {
+		imports := strings.Split(entry, ",")
+		name := room(imports[0])
+		if strings.HasPrefix(name, "internal/test") || strings.HasPrefix(name, "examples/") || strings.HasSuffix(name, "fake") { // only tests and people use them
+			continue
+		}
+		at, ok := rows[name]
+		if !assert.True(t, ok, "%s has no row for %s: add one with what it has", path, name) {
+			continue
+		}
+		var names []string
+		for _, imported := range imports[1:] {
+			if imported == module || strings.HasPrefix(imported, module+"/") {
+				names = append(names, "`"+room(imported)+"`")
+				assert.Less(t, rows[room(imported)], at, "%s imports %s, which has to stand above it in %s", name, imported, path)
+			}
+		}
+		if names == nil {
+			names = []string{"the standard library"}
+		}
+		cells := strings.Split(lines[at], " | ")
+		want := cells[0] + " | " + cells[1] + " | " + strings.Join(names, ", ") + " |"
+		if !*recordAPI {
+			assert.Equal(t, want, lines[at], "run go test -run TestRooms . -record-api")
+		}
+		lines[at] = want
+	}
+	if *recordAPI {
+		require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o644))
+	}
+}
+
+// room returns the name of a package in the table of docs/maintainers/design.md.
+func room(importPath string) string {
+	if importPath == module {
+		return "retry"
+	}
+	return strings.TrimPrefix(importPath, module+"/")
 }
 
 // TestLight: a program that calls Do links neither package net, which adds 107 kB and,
@@ -196,6 +251,32 @@ func fields(t *testing.T, name string, typ ast.Expr) {
 			}
 		}
 	}
+}
+
+// TestBoundedWalks: an error may wrap itself. Only package errfacts walks over errors, up to a bound.
+func TestBoundedWalks(t *testing.T) {
+	walks := regexp.MustCompile(`errors\.(Unwrap|Is|As|AsType)[(\[]`)
+	ours := []string{filepath.Join("internal", "test"), "examples", "retrytest"}
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		require.NoError(t, err)
+		isOurs := slices.ContainsFunc(ours, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
+		_, missing := os.Stat(filepath.Join(path, "go.mod"))
+		switch {
+		case entry.IsDir() && path != "." && missing == nil: // another module
+			return fs.SkipDir
+		case entry.IsDir(), isOurs, !strings.HasSuffix(path, ".go"), strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		source, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for line := range strings.Lines(string(source)) {
+			code, _, _ := strings.Cut(line, "//")
+			isMethod := strings.Contains(code, "As(target any) bool") || strings.Contains(code, "Is(target error) bool") // errors.As and errors.Is call it
+			assert.False(t, walks.MatchString(code) && !isMethod, "%s: use package errfacts: %s", path, code)
+		}
+		return nil
+	})
+	require.NoError(t, err)
 }
 
 // TestOneLoop: there is one loop.

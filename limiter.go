@@ -12,13 +12,26 @@ import "context"
 // ctx is not done by itself when it is reached. A Limiter that has the same Clock compares the
 // deadline with it. A Clock that wraps that of the system has a method Unwrap() Clock.
 //
-// A Limiter that learns also implements [Observer].
+// If the error of Wait has a method RetryAfter() time.Duration, the Next of the [Error] is what it
+// returns.
+//
+// A Limiter that learns has one or both of these methods, too:
+//
+//	Observe(a Attempt)
+//	Paces(a Attempt) bool
+//
+// Do calls Observe after each attempt. a.Err is nil after a success; otherwise the Verdict says
+// what the failure means. Do calls Paces, after Observe, before the retry of an attempt whose class
+// is ClassThrottled. If Paces returns true, the retry is bounded by the Limiter alone. It takes
+// nothing from the Budget, and if it succeeds, it returns nothing that an earlier retry took.
 type Limiter interface {
 	Wait(ctx context.Context) error
 }
 
-// An Observer is a [Limiter] that is told the outcome of each attempt: a.Err is nil after
-// a success; otherwise the Verdict says what the failure means.
-type Observer interface {
+type observer interface {
 	Observe(a Attempt)
+}
+
+type pacer interface {
+	Paces(a Attempt) bool
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/ratelimit"
 	"github.com/gobackoff/retry/retrytest"
 )
@@ -67,6 +68,76 @@ func TestLimiter(t *testing.T) {
 		assert.ErrorIs(t, err, context.Canceled)
 		assert.ErrorIs(t, err, errCause)
 		assert.EqualError(t, err, "gave up before the first attempt (context canceled: shutting down)")
+	})
+}
+
+// invites is a Limiter's error that says when to come back.
+type invites time.Duration
+
+func (invites) Error() string               { return "used up" }
+func (e invites) RetryAfter() time.Duration { return time.Duration(e) }
+
+// TestLimiterNamesAWait: a Limiter's error may say when an attempt could begin.
+func TestLimiterNamesAWait(t *testing.T) {
+	for want, err := range map[time.Duration]error{
+		time.Hour: invites(time.Hour),
+		0:         invites(-time.Hour),
+	} {
+		p := retry.Policy{Limiter: limiterFunc(func(context.Context) error { return err })}
+		e := asError(t, retry.Do(t.Context(), p, retrytest.Script().Run))
+		assert.Equal(t, err, e.Reason)
+		assert.Equal(t, want, e.Next)
+	}
+}
+
+// pacer is a Limiter that paces the retries of some attempts.
+type pacer struct {
+	limiterFunc
+	paces bool
+	asked int
+}
+
+func (p *pacer) Paces(retry.Attempt) bool { p.asked++; return p.paces }
+
+// TestPacer: a retry after throttling that the Limiter paces takes no token of the Budget and
+// returns none.
+func TestPacer(t *testing.T) {
+	throttled := retry.Throttled(errOp)
+	for _, tt := range []struct {
+		name    string
+		failure error
+		paces   bool
+		want    float64 // tokens that are left after a call with two retries that succeeds
+		asked   int
+	}{
+		{"paced", throttled, true, 500, 2},
+		{"not paced", throttled, false, 495, 2},
+		{"not throttled", errOp, true, 486, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			budget := &awspreset.TokenBudget{}
+			limiter := &pacer{limiterFunc: func(context.Context) error { return nil }, paces: tt.paces}
+			p, _ := onClock(3)
+			p.Budget, p.Limiter = budget, limiter
+			require.NoError(t, retry.Do(t.Context(), p, retrytest.Fail(2, tt.failure).Run))
+			assert.Equal(t, tt.want, budget.Balance())
+			assert.Equal(t, tt.asked, limiter.asked)
+		})
+	}
+	t.Run("an empty Budget does not refuse", func(t *testing.T) {
+		p, _ := onClock(3)
+		p.Budget = refusing(func() { t.Error("the Budget was asked") })
+		p.Limiter = &pacer{limiterFunc: func(context.Context) error { return nil }, paces: true}
+		require.NoError(t, retry.Do(t.Context(), p, retrytest.Fail(2, throttled).Run))
+		_, err := p.Start().Failed(t.Context(), throttled)
+		assert.NoError(t, err)
+	})
+	t.Run("a token of another retry stays taken", func(t *testing.T) {
+		budget := &awspreset.TokenBudget{}
+		p, _ := onClock(4)
+		p.Budget, p.Limiter = budget, &pacer{limiterFunc: func(context.Context) error { return nil }, paces: true}
+		require.NoError(t, retry.Do(t.Context(), p, retrytest.Script(errOp, throttled, nil).Run))
+		assert.Equal(t, 487., budget.Balance(), "14 for the first retry; a success without a paid retry earns one")
 	})
 }
 

@@ -2,7 +2,7 @@ package retry
 
 import (
 	"context"
-	"errors"
+
 	"time"
 
 	"github.com/gobackoff/retry/internal/errfacts"
@@ -16,16 +16,18 @@ import (
 // stays nil.
 func Permanent(err error) error { return marked(err, Verdict{Class: ClassPermanent}, false) }
 
-// Transient marks err so that it is retried, even if it is unrepeatable or the give-up
-// of an inner call of [Do]. See [Permanent].
+// Transient marks err so that it is retried, even if it is unrepeatable, or if an inner call of
+// [Do] has given up with it. See [Permanent].
 func Transient(err error) error { return marked(err, Verdict{Class: ClassTransient}, false) }
 
-// Throttled marks err so that it is retried as throttling. See [Permanent].
+// Throttled marks err so that it is retried as throttling, even if it is unrepeatable, or if an
+// inner call of [Do] has given up with it. See [Permanent].
 func Throttled(err error) error { return marked(err, Verdict{Class: ClassThrottled}, false) }
 
 // After marks err so that it is retried after about d: d is its hint, which the policy's
-// [HintRule] combines with the delay. A permanent err, such as a 404, becomes transient. An
-// unrepeatable err stays unrepeatable. A d of 0 or less means no hint. See [Permanent].
+// [HintRule] combines with the delay. It is retried even if it is permanent, such as a 404 or an
+// error marked with Permanent, or if an inner call of [Do] has given up with it. An unrepeatable
+// err stays unrepeatable. A d of 0 or less means no hint. See [Permanent].
 func After(err error, d time.Duration) error {
 	return marked(err, Verdict{Hint: max(0, d)}, true)
 }
@@ -45,11 +47,29 @@ func Unrepeatable(err error) error { return marked(err, Verdict{Unrepeatable: tr
 // call. See [Permanent].
 func Progress(err error) error { return marked(err, Verdict{Progress: true}, false) }
 
+// WithVerdict marks err with a verdict that the caller has reached. It is for authors of loops
+// and clients, which know more about err than err says: v decides alone, even if err is a status
+// 401, or says that the operation may have taken effect. No [Classifier] is asked. Markers
+// within err do not count, nor does an inner loop that gave up. [ClassUnknown] means that the
+// error is retried, and a Hint of 0 or less means that there is none. Markers around the
+// returned error precede v. A nil err stays nil. See [Permanent].
+//
+// If the context of the call is done, err itself decides whether it is an answer or the result
+// of the cancellation: see [Do].
+func WithVerdict(err error, v Verdict) error {
+	if err == nil {
+		return nil
+	}
+	v.Hint = max(0, v.Hint)
+	return &mark{err: err, Verdict: v, after: true, whole: true}
+}
+
 // A mark is a wrapper that sets the non-zero fields of its Verdict.
 type mark struct {
 	err error
 	Verdict
 	after bool // of After: Hint is set, even if it is 0
+	whole bool // of WithVerdict: all fields are set, and nothing within err counts
 }
 
 func (m *mark) Error() string { return m.err.Error() }
@@ -59,53 +79,82 @@ func marked(err error, v Verdict, after bool) error {
 	if err == nil {
 		return nil
 	}
-	return &mark{err, v, after}
+	return &mark{err: err, Verdict: v, after: after}
 }
 
 // marks are what the markers in an error say together, and whether an inner loop gave up.
 type marks struct {
-	Verdict               // ClassUnknown: none has a class
-	after   bool          // Hint is set, even if it is 0
-	failure error         // the last failure of the inner loop, if Verdict.GaveUp; nil: it never ran
-	own     time.Duration // the outermost hint of the error itself
+	Verdict       // ClassUnknown: none has a class
+	after   bool  // Hint is set, even if it is 0
+	judged  error // what WithVerdict has marked, unless a mark around it has a class; nil: none
+	failure error // the last failure of the inner loop, if Verdict.GaveUp; nil: it never ran
 }
 
-// read collects the marks in err. If the attempt exceeded its time limit, an inner call
-// that gave up for that reason does not end the outer one.
-func (m *marks) read(err error) {
+// A reading is everything that an error says, collected in one walk over it and the errors that
+// it wraps. What it means is decided afterwards, by decide.
+type reading struct {
+	err   error // that the Classifier is asked about: if an inner loop gave up, its last failure
+	facts errfacts.Facts
+	marks
+}
+
+// readError collects what err says. If the attempt exceeded its time limit, an inner call that
+// gave up for that reason does not end the outer one. Behind a marker that has a class, only a
+// wait that the error asks for still counts.
+func (r *reading) readError(err error) {
+	r.err, r.facts.Err = err, err
 	var walk errfacts.Walk
-	overtime := false
 	for err != nil {
 		switch e := err.(type) {
 		case *mark:
-			m.add(e)
-		case *errfacts.Overtime:
-			overtime = true
-		case *Error:
-			unrepeatable := errfacts.Is(e.Reason, ErrUnrepeatable) // for the Classifier of the inner call
-			if overtime && (errors.Is(e.Reason, context.DeadlineExceeded) || errors.Is(e.Reason, context.Canceled)) {
-				m.Unrepeatable = m.Unrepeatable || unrepeatable && m.Class == ClassUnknown
-				err = walk.Instead(e.Err)
+			r.add(e)
+			if e.whole {
+				err = nil
 				continue
 			}
-			m.addGiveUp(e.Err)
-			m.Unrepeatable = m.Unrepeatable || m.GaveUp && unrepeatable
+			if r.Class != ClassUnknown && errfacts.IsPlain(e.err) { // it asks for no wait
+				err = walk.Instead(nil)
+				continue
+			}
+		case *Error:
+			r.readInner(e)
 			err = walk.Instead(e.Err)
 			continue
 		default:
-			if err == ErrInvalid { // an inner call was refused and would be refused again
-				m.add(&mark{Verdict: Verdict{Class: ClassPermanent}})
-			}
-			wait, gaveUp := errfacts.Advice(err)
-			if gaveUp {
-				m.addGiveUp(err)
-			}
-			if m.own == 0 {
-				m.own = wait
+			switch {
+			case r.Class != ClassUnknown:
+				r.facts.LearnHint(err)
+			case err == ErrInvalid: // an inner call was refused and would be refused again
+				r.add(&mark{Verdict: Verdict{Class: ClassPermanent}})
+			case r.facts.Learn(err):
+				r.addGiveUp(err)
 			}
 		}
-		err = walk.Next(err)
+		err = r.facts.Step(&walk, err)
 	}
+	r.facts.Conclude(&walk)
+	if r.GaveUp {
+		r.readFailure()
+	}
+}
+
+// readFailure replaces the facts by those of the inner loop's last failure. The hint is that of
+// the whole error.
+func (r *reading) readFailure() {
+	hint := r.facts.Hint
+	r.err, r.facts = r.failure, errfacts.Read(r.failure)
+	r.facts.Hint = hint
+}
+
+// readInner reads the error of an inner call that gave up.
+func (r *reading) readInner(e *Error) {
+	unrepeatable := errfacts.Is(e.Reason, ErrUnrepeatable) // for the Classifier of the inner call
+	if r.facts.Overtime && (errfacts.Is(e.Reason, context.DeadlineExceeded) || errfacts.Is(e.Reason, context.Canceled)) {
+		r.Unrepeatable = r.Unrepeatable || unrepeatable && r.Class == ClassUnknown
+		return
+	}
+	r.addGiveUp(e.Err)
+	r.Unrepeatable = r.Unrepeatable || r.GaveUp && unrepeatable
 }
 
 // addGiveUp records that a loop inside the operation has already retried, so that
@@ -121,8 +170,12 @@ func (m *marks) addGiveUp(failure error) {
 // add merges a mark from deeper in the chain. Outer marks win; an outer After overrides an
 // inner Permanent.
 func (m *marks) add(inner *mark) {
+	gaveUp := inner.GaveUp && m.Class == ClassUnknown && !m.after
 	if m.Class == ClassUnknown {
 		m.Unrepeatable = m.Unrepeatable || inner.Unrepeatable
+		if inner.whole {
+			m.judged = inner.err
+		}
 		if !m.after || inner.Class != ClassPermanent {
 			m.Class = inner.Class
 		}
@@ -133,4 +186,5 @@ func (m *marks) add(inner *mark) {
 	if !m.GaveUp { // otherwise the progress counted in the inner loop
 		m.Progress = m.Progress || inner.Progress
 	}
+	m.GaveUp = m.GaveUp || gaveUp
 }

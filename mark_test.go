@@ -322,3 +322,56 @@ func TestNested(t *testing.T) {
 		})
 	}
 }
+
+// TestWithVerdict: nothing within the error counts, and markers around it do.
+func TestWithVerdict(t *testing.T) {
+	gaveUp := &retry.Error{Err: errOp, Reason: retry.ErrUnrepeatable}
+	throttled := retry.Verdict{Class: retry.ClassThrottled, Hint: time.Second, Progress: true}
+	never := retry.Policy{Classifier: retry.ClassifierFunc(func(error) retry.Verdict { panic("asked") })}
+	assert.NoError(t, retry.WithVerdict(nil, throttled))
+	for name, inner := range map[string]error{
+		"plain": errOp, "permanent": retry.Permanent(errOp), "unrepeatable": retry.Unrepeatable(errOp), "hint": retry.After(errOp, time.Hour),
+		"gave up": gaveUp, "status": statusedError(404), "canceled": context.Canceled, "invalid": retry.ErrInvalid,
+		"another": retry.WithVerdict(errOp, retry.Verdict{GaveUp: true, Unrepeatable: true}),
+	} {
+		for _, v := range []retry.Verdict{{}, throttled, {Class: retry.ClassPermanent}, {Class: retry.ClassTimeout, Unrepeatable: true}, {GaveUp: true}} {
+			err := retry.WithVerdict(inner, v)
+			assert.Equal(t, v, never.Classify(err), name)
+			assert.Equal(t, v, never.Classify(fmt.Errorf("wrapped: %w", err)), name)
+			assert.ErrorIs(t, err, inner)
+			assert.Equal(t, inner.Error(), err.Error())
+		}
+	}
+	v := never.Classify(retry.After(retry.WithVerdict(errOp, throttled), time.Minute))
+	assert.Equal(t, retry.Verdict{Class: retry.ClassThrottled, Hint: time.Minute, Progress: true}, v)
+	v = never.Classify(retry.Transient(retry.WithVerdict(errOp, retry.Verdict{Class: retry.ClassPermanent, GaveUp: true, Unrepeatable: true})))
+	assert.Equal(t, retry.Verdict{Class: retry.ClassTransient}, v)
+	v = never.Classify(&retry.Error{Err: retry.WithVerdict(errOp, throttled), Reason: retry.ErrMaxAttempts})
+	assert.Equal(t, retry.Verdict{Class: retry.ClassThrottled, Hint: time.Second, GaveUp: true}, v, "the progress counted in the inner loop")
+	v = retry.Policy{}.Classify(errors.Join(errOp, retry.WithVerdict(errOp, throttled)))
+	assert.Equal(t, throttled, v)
+}
+
+// TestWithVerdictOfCanceled: once the context is done, a verdict does not turn what the
+// cancellation has caused into an answer.
+func TestWithVerdictOfCanceled(t *testing.T) {
+	final := retry.Verdict{Class: retry.ClassPermanent}
+	for name, tt := range map[string]struct {
+		err    error
+		answer bool
+	}{
+		"plain":                    {retry.WithVerdict(errOp, final), false},
+		"status":                   {retry.WithVerdict(statusedError(404), final), true},
+		"marked within":            {retry.WithVerdict(retry.Permanent(errOp), final), true},
+		"marked within, otherwise": {retry.WithVerdict(retry.Transient(statusedError(404)), final), false},
+		"marked around":            {retry.Permanent(retry.WithVerdict(errOp, final)), true},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		err := retry.Do(ctx, retry.Policy{}, func(context.Context) error {
+			cancel()
+			return tt.err
+		})
+		assert.ErrorIs(t, err, tt.err, name)
+		assert.Equal(t, !tt.answer, errors.Is(err, context.Canceled), name)
+	}
+}

@@ -99,7 +99,7 @@ func TestPageExamples(t *testing.T) {
 		&statusField{404}, &statusField{503}, &statusField{530}, numberedError{404}, messageError{Code: 404},
 		retryableError{false}, fmt.Errorf("outer: %w", declining{retryableError{false}, statusedError(503)}), shop.FlakyError{}, &redis.Error{},
 		codeAndStatus{codedError{"insufficient_quota"}, statusedError(429)}, codeAndStatus{codedError{"SlowDown"}, statusedError(400)},
-		context.Canceled, errors.Join(context.Canceled, io.EOF), context.DeadlineExceeded, sql.ErrNoRows, sqlError{"40001"}, errLost,
+		context.Canceled, errors.Join(context.Canceled, io.EOF), errors.Join(errors.New("shard 3"), context.Canceled), fmt.Errorf("%w: %w", errOp, context.Canceled), context.DeadlineExceeded, sql.ErrNoRows, sqlError{"40001"}, errLost,
 		tls.AlertError(80), json.Unmarshal([]byte("{"), new(int)),
 	}
 	require.Len(t, verdicts, len(examples)+1, "and a head")

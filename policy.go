@@ -12,8 +12,8 @@ import (
 )
 
 // A Policy says when to retry. The zero Policy makes at most three attempts and waits at
-// most 150 ms in all, or 3 s after throttling. It has no time limit and no budget. Use it for
-// calls that few make at once.
+// most 150 ms in all, or 3 s after throttling. It has no time limit and no budget. Use it only
+// where few calls run at the same time.
 //
 // For other calls, ask whether somebody waits for them. If so, calls arrive whatever happens
 // to the server: keep the number of attempts small, and set a [SharedBudget] for each server,
@@ -34,8 +34,9 @@ type Policy struct {
 	// MaxAttempts bounds the number of attempts, including the first. [NoRetry] (1) means
 	// one attempt, and [Unlimited] means no bound. 0 means the default. If Backoff is a
 	// [Schedule] or contains one, that is one attempt more than the schedule has delays; of
-	// several schedules, the longest counts. Otherwise it is no bound if there is a
-	// MaxElapsed, and 3 if there is none.
+	// several schedules, the longest counts. A pointer to a Schedule is one, and so is a type
+	// that embeds one. Otherwise it is no bound if there is a MaxElapsed, and 3 if there is
+	// none.
 	MaxAttempts int
 
 	// MaxElapsed limits the time since the start of the call: if the next wait would end
@@ -83,9 +84,9 @@ func (p Policy) With(h Hooks) Policy {
 	return p
 }
 
-// Validate checks the Policy and each part that is a [Validator]. The error lists
-// everything that is wrong and matches [ErrInvalid]. Do checks only the Policy's own
-// numbers.
+// Validate checks the Policy and each part that has a method Validate() error, such as a Backoff
+// with fields. The error lists everything that is wrong and matches [ErrInvalid]. Do checks only
+// the Policy's own numbers.
 func (p Policy) Validate() error { return invalid("policy", p.faults()) }
 
 func (p *Policy) faults() []string {
@@ -118,8 +119,8 @@ func (p *Policy) waitFaults() []string {
 	if p.MaxElapsed == 0 || p.maxAttempts() == 1 {
 		return faults
 	}
-	if p.AttemptTimeout > p.MaxElapsed {
-		faults = append(faults, fmt.Sprintf("AttemptTimeout %v is above MaxElapsed %v, so an attempt that times out is never retried", p.AttemptTimeout, p.MaxElapsed))
+	if p.AttemptTimeout >= p.MaxElapsed {
+		faults = append(faults, fmt.Sprintf("AttemptTimeout %v is at least MaxElapsed %v, so an attempt that times out is never retried", p.AttemptTimeout, p.MaxElapsed))
 	}
 	first := Attempt{Number: 1, Verdict: Verdict{Class: ClassTransient}}
 	shortest := orDefault(p.Backoff).Delay(first, 0)
@@ -156,6 +157,10 @@ func (p *Policy) mustRefuse(ctx context.Context, hasOp bool) bool {
 }
 
 func (p *Policy) refusal(ctx context.Context, hasOp bool) error {
+	return invalid("call", p.callFaults(ctx, hasOp))
+}
+
+func (p *Policy) callFaults(ctx context.Context, hasOp bool) []string {
 	faults := p.ownFaults()
 	if ctx == nil {
 		faults = append(faults, "the context is nil")
@@ -163,7 +168,7 @@ func (p *Policy) refusal(ctx context.Context, hasOp bool) error {
 	if !hasOp {
 		faults = append(faults, "the operation is nil")
 	}
-	return invalid("call", faults)
+	return faults
 }
 
 func (p *Policy) ownFaults() []string {
@@ -198,26 +203,6 @@ func (p *Policy) maxAttempts() int {
 	return defaultMaxAttempts
 }
 
-// scheduled returns the length of the longest Schedule in a rule, and reports whether there
-// is one.
-func scheduled(rule Backoff) (delays int, ok bool) {
-	switch b := rule.(type) {
-	case Schedule:
-		return len(b), true
-	case Jittered:
-		return scheduled(b.Of)
-	case Spread:
-		return scheduled(b.Of)
-	case Capped:
-		return scheduled(b.Of)
-	case WhenThrottled:
-		throttled, isThrottled := scheduled(b.Throttled)
-		other, isOther := scheduled(b.Else)
-		return max(throttled, other), isThrottled || isOther
-	}
-	return 0, false
-}
-
 // neverWaited reports whether a call that only MaxElapsed bounds does not wait, so that it would
 // make millions of attempts.
 func (p *Policy) neverWaited(a *Attempt, wait time.Duration) bool {
@@ -225,11 +210,12 @@ func (p *Policy) neverWaited(a *Attempt, wait time.Duration) bool {
 }
 
 // Classify returns the verdict of [Do] on err. A nil err gives a zero Verdict.
-func (p Policy) Classify(err error) Verdict {
+func (p Policy) Classify(err error) (v Verdict) {
 	if err == nil {
 		return Verdict{}
 	}
-	return verdict(p.Classifier, err)
+	v.judge(p.Classifier, err)
+	return v
 }
 
 // Attempts returns the most attempts that a call makes: MaxAttempts or, if that is 0, its
@@ -241,25 +227,6 @@ func (p Policy) Attempts() int {
 		return defaultMaxAttempts
 	}
 	return most
-}
-
-// neverWaits reports whether a rule of this package has only delays of 0.
-func neverWaits(rule Backoff) bool {
-	switch b := rule.(type) {
-	case NoDelay:
-		return true
-	case Constant:
-		return b <= 0
-	case Jittered:
-		return neverWaits(b.Of)
-	case Spread:
-		return neverWaits(b.Of)
-	case Capped:
-		return neverWaits(b.Of)
-	case WhenThrottled:
-		return neverWaits(b.Throttled) && neverWaits(b.Else)
-	}
-	return false
 }
 
 // Delays draws the waits of a call whose attempts all fail immediately with transient

@@ -115,7 +115,13 @@ func TestMaxAttempts(t *testing.T) {
 		{retry.Policy{Backoff: retry.Capped{Of: retry.Jittered{Of: retry.Schedule{1, 2, 3, 4}}}, MaxElapsed: time.Hour}, 5},
 		{retry.Policy{Backoff: retry.WhenThrottled{Throttled: retry.Schedule{1}, Else: retry.Schedule{1, 2, 3, 4}}}, 5},
 		{retry.Policy{Backoff: retry.WhenThrottled{Throttled: retry.Schedule{1, 2, 3, 4}}}, 5},
+		{retry.Policy{Backoff: &retry.Schedule{1, 2, 3, 4}}, 5},
+		{retry.Policy{Backoff: &retry.Capped{Of: &retry.Jittered{Of: &retry.Spread{Of: &retry.Schedule{1, 2, 3, 4}}}, Cap: 9}}, 5},
+		{retry.Policy{Backoff: &retry.WhenThrottled{Else: &retry.Schedule{1, 2, 3, 4}}}, 5},
+		{retry.Policy{Backoff: embedding{Schedule: retry.Schedule{1, 2, 3, 4}}}, 5},
+		{retry.Policy{Backoff: &embedding{Schedule: retry.Schedule{1, 2, 3, 4}}}, 5},
 		{retry.Policy{Backoff: retry.NoDelay{}, MaxElapsed: 1}, 3},
+		{retry.Policy{Backoff: &retry.Jittered{Of: &retry.NoDelay{}}, MaxElapsed: 1}, 3},
 		{retry.Policy{Backoff: retry.Spread{Of: retry.WhenThrottled{Throttled: retry.NoDelay{}, Else: retry.Constant(0)}}, MaxElapsed: 1}, 3},
 		{retry.Policy{Backoff: retry.NoDelay{}, MaxElapsed: 1, MaxAttempts: 9}, 9},
 		{retry.Policy{Backoff: retry.Exponential{Base: ms, Cap: 4 * ms}, MaxAttempts: 100}, 100},
@@ -131,6 +137,23 @@ func TestMaxAttempts(t *testing.T) {
 	calls, _, err := play(t, retry.Policy{MaxAttempts: retry.Unlimited}, append(slices.Repeat([]error{errOp}, 999), nil)...)
 	assert.NoError(t, err)
 	assert.Equal(t, 1000, calls)
+}
+
+// embedding is a rule of a program that counts, or does something else beside a rule.
+type embedding struct{ retry.Schedule }
+
+// TestAttemptsOfPointers: a pointer to a rule is the same rule.
+func TestAttemptsOfPointers(t *testing.T) {
+	zero := retry.Constant(0)
+	for _, rule := range []retry.Backoff{
+		retry.NoDelay{}, &retry.NoDelay{}, zero, &zero, &retry.Capped{Of: &zero}, &retry.Spread{Of: &retry.NoDelay{}},
+		&retry.WhenThrottled{Throttled: &zero, Else: &retry.NoDelay{}}, struct{ retry.NoDelay }{},
+	} {
+		assert.Equal(t, 3, retry.Policy{Backoff: rule, MaxElapsed: time.Hour}.Attempts(), "%T", rule)
+	}
+	for _, rule := range []retry.Backoff{nil, &retry.FullJitter{}, &retry.Capped{}, &retry.WhenThrottled{Throttled: &zero}} {
+		assert.Equal(t, retry.Unlimited, retry.Policy{Backoff: rule, MaxElapsed: time.Hour}.Attempts(), "%T", rule)
+	}
 }
 
 func TestZeroPolicyWaits(t *testing.T) {

@@ -8,12 +8,16 @@ import (
 	"io"
 	"io/fs"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -53,7 +57,11 @@ var send = func(_ context.Context, order Order) error {
 }
 
 // For work in the background by a fixed number of workers.
-var background = retry.Policy{MaxElapsed: time.Minute, AttemptTimeout: 10 * time.Second}
+var background = retry.Policy{
+	MaxElapsed:     time.Minute,
+	AttemptTimeout: 10 * time.Second,
+	Budget:         retry.NoBudget{}, // a worker that waits makes no other call
+}
 
 func submit(ctx context.Context, order Order) error {
 	return retry.Do(ctx, background, func(ctx context.Context) error {
@@ -62,6 +70,41 @@ func submit(ctx context.Context, order Order) error {
 			return retry.Permanent(err) // ends the call
 		}
 		return err
+	})
+}
+
+// TestBackgroundAnywhere: the policy for workers has no budget in a Transport either. An endpoint
+// that is down for a while does not cost a webhook.
+func TestBackgroundAnywhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		endpoint := roundTripper(func(req *http.Request) (*http.Response, error) {
+			time.Sleep(10 * ms)
+			if time.Since(begin) < 15*time.Second {
+				return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+			}
+			return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: req}, nil
+		})
+		client := &http.Client{Transport: &retryhttp.Transport{Base: endpoint, Policy: background}}
+		webhooks := make(chan int, 20)
+		for i := range cap(webhooks) {
+			webhooks <- i
+		}
+		close(webhooks)
+		var delivered atomic.Int32
+		var workers sync.WaitGroup
+		for range 4 {
+			workers.Go(func() {
+				for range webhooks {
+					resp, err := client.Post("http://endpoint/", "text/plain", strings.NewReader("event"))
+					if err == nil && resp.StatusCode == http.StatusOK {
+						delivered.Add(1)
+					}
+				}
+			})
+		}
+		workers.Wait()
+		assert.EqualValues(t, 20, delivered.Load())
 	})
 }
 
@@ -213,7 +256,7 @@ func TestUnavailable(t *testing.T) {
 }
 
 // TestDefaults has the figures of README.md and docs/guide.md that follow from the code. If one
-// changes, so do the pages. docs/evidence.md lists those that are measured.
+// changes, so do the pages. docs/maintainers/evidence.md lists those that are measured.
 func TestDefaults(t *testing.T) {
 	assert.Equal(t, 3, retry.Policy{}.Attempts())
 	assert.Equal(t, []time.Duration{50 * ms, 100 * ms, 20 * time.Second}, longest(retry.ClassTransient, 1, 2, 99))
@@ -341,7 +384,11 @@ func TestReadme(t *testing.T) {
 	for _, block := range blocks["go"] {
 		assert.Contains(t, unindented, "\n"+block)
 	}
-	assert.Equal(t, []string{"go get github.com/gobackoff/retry\n", "go run ./examples/quickstart\ngo test ./...\n"}, blocks["sh"])
+	assert.Equal(t, []string{
+		"go get github.com/gobackoff/retry\n",
+		"git clone https://github.com/gobackoff/retry && go -C retry/cmd install ./retry ./retrycheck ./retrymigrate ./backofflab\n",
+		"go run ./examples/quickstart\ngo test ./...\n",
+	}, blocks["sh"])
 
 	require.Len(t, blocks[""], 2)
 	p, _ := onClock(3)

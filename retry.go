@@ -2,7 +2,6 @@ package retry
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -23,13 +22,13 @@ import (
 //
 // If ctx or op is nil, or a number of the policy is negative, Do returns an error that
 // matches [ErrInvalid] without calling op. Panics in op pass through. If a function of the
-// policy panics after op has failed, Do returns an error that has the panic value in its text
+// policy panics after op has failed, Do panics with an error that has the panic value in its text
 // and matches the failure of op.
 //
 // If op itself calls Do and that inner call gives up, the outer call does not retry, and
 // returns the error of the inner call. There are two exceptions: the error is marked with
-// [Transient], or the inner call gave up only because the outer call's AttemptTimeout ended.
-// See [Verdict].GaveUp.
+// [Transient], [Throttled] or [After], or the inner call gave up only because the outer call's
+// AttemptTimeout ended. See [Verdict].GaveUp.
 func Do(ctx context.Context, p Policy, op func(context.Context) error) error {
 	if p.mustRefuse(ctx, op != nil) {
 		return p.refusal(ctx, op != nil)
@@ -78,7 +77,7 @@ func run(ctx context.Context, p *Policy, op func(context.Context) error, first e
 		c.conclude(p, first)
 	} else {
 		if reason := c.admit(ctx, p); reason != nil {
-			return c.giveUp(ctx, p, reason, 0)
+			return c.giveUp(ctx, p, reason, waitOf(reason))
 		}
 		if c.try(ctx, p, op) == nil {
 			return nil
@@ -93,7 +92,7 @@ func run(ctx context.Context, p *Policy, op func(context.Context) error, first e
 			reason = c.admit(ctx, p)
 		}
 		if reason != nil {
-			return c.giveUp(ctx, p, reason, 0)
+			return c.giveUp(ctx, p, reason, waitOf(reason))
 		}
 		if c.try(ctx, p, op) == nil {
 			return nil
@@ -112,6 +111,7 @@ type call struct {
 	paid    Attempt       // the last failure whose retry the Budget paid for
 	inOp    bool          // op is running
 	retries bool          // failed is set
+	stored  bool          // only slept says how much time has elapsed
 	start   time.Time     // of the call, if the policy has a MaxElapsed
 	failed  time.Time     // the first failure
 	timer   *time.Timer
@@ -124,8 +124,8 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 		return 0, a.endedBy(ctx)
 	}
 	var elapsed time.Duration
-	if p.MaxElapsed != 0 { // a clock that stands still does not keep the call from ending
-		elapsed = max(c.slept, now(p.Clock).Sub(c.start)) - c.resumed
+	if p.MaxElapsed != 0 {
+		elapsed = c.elapsed(p) - c.resumed
 	}
 	if a.Progress { // counting restarts
 		c.earlier += a.Number - 1
@@ -134,7 +134,10 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 	}
 	wait, reason := p.decide(a, elapsed, timeLeft(ctx, p.Clock))
 	if reason == ErrPermanent && p.Budget != nil && !a.GaveUp && !errfacts.Read(a.Err).Canceled { // otherwise the server has not answered
-		p.Budget.Deposit(c.paid, a.Err)
+		c.deposit(p, a.Err)
+	}
+	if reason == nil {
+		c.paid, reason = p.pay(a)
 	}
 	if reason != nil {
 		return wait, reason
@@ -142,15 +145,24 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 	if !c.retries {
 		c.retries, c.failed = true, now(p.Clock)
 	}
-	if p.Budget != nil {
-		c.paid = *a
-	}
 	if p.OnRetry != nil {
 		p.OnRetry(ctx, *a, wait)
 	}
 	a.Waited = wait
 	return wait, nil
 }
+
+// elapsed returns the time since the start of the call. A clock that stands still does not keep
+// the call from ending.
+func (c *call) elapsed(p *Policy) time.Duration {
+	if c.stored {
+		return c.slept
+	}
+	return max(c.slept, now(p.Clock).Sub(c.start))
+}
+
+// following returns the number of the next attempt, saturating.
+func (c *call) following() int { return c.attempt.Number + min(1, math.MaxInt-c.attempt.Number) }
 
 // endedBy returns the reason of a call whose context was done when the attempt failed.
 func (a *Attempt) endedBy(ctx context.Context) error {
@@ -163,8 +175,8 @@ func (a *Attempt) endedBy(ctx context.Context) error {
 
 const noDeadline time.Duration = math.MaxInt64
 
-// decide returns the wait before the retry, or the reason why there is no retry. The
-// Budget comes last, so that a retry that will not happen costs nothing.
+// decide returns the wait before the retry, or the reason why there is no retry. The Budget
+// is asked afterwards, so that a retry that will not happen costs nothing.
 func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration, error) {
 	most := p.maxAttempts()
 	switch {
@@ -177,8 +189,8 @@ func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration,
 	}
 	u := p.random()
 	delay := orDefault(p.Backoff).Delay(*a, u)
-	if delay < 0 { // the Backoff has no further delay
-		return 0, ErrMaxAttempts
+	if delay < 0 {
+		return 0, ErrBackoff
 	}
 	wait, follows := delay, true
 	if a.Hint > 0 {
@@ -197,10 +209,29 @@ func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration,
 		return wait, errDeadline
 	case p.MaxElapsed != 0 && wait > p.MaxElapsed-elapsed:
 		return wait, ErrMaxElapsed
-	case p.Budget != nil && !p.Budget.TryWithdraw(*a):
-		return wait, ErrBudget
 	}
 	return wait, nil
+}
+
+// pay takes the retry of a failed attempt from the Budget, unless the Limiter paces it. It returns
+// the attempt that was paid for, if any.
+func (p *Policy) pay(a *Attempt) (paid Attempt, reason error) {
+	switch {
+	case p.Budget == nil, p.paces(a):
+		return Attempt{}, nil
+	case !p.Budget.TryWithdraw(*a):
+		return Attempt{}, ErrBudget
+	}
+	return *a, nil
+}
+
+// paces reports whether the Limiter, and not the Budget, bounds the retry of an attempt.
+func (p *Policy) paces(a *Attempt) bool {
+	if a.Class != ClassThrottled {
+		return false
+	}
+	l, ok := p.Limiter.(pacer)
+	return ok && l.Paces(*a)
 }
 
 // waitForHint combines a delay with a hint, as the Hint rule does. What is added to a hint
@@ -253,6 +284,15 @@ func (c *call) admit(ctx context.Context, p *Policy) error {
 	return contextReason(ctx, nil) // it may have ended while the Limiter waited
 }
 
+// waitOf returns the wait that the error of a Limiter names, or 0.
+func waitOf(err error) time.Duration {
+	e, ok := err.(interface{ RetryAfter() time.Duration })
+	if !ok {
+		return 0
+	}
+	return max(0, e.RetryAfter())
+}
+
 // await waits for the Limiter until MaxElapsed at the latest, so that a server that makes the
 // Limiter wait does not decide how many calls are waiting.
 func (c *call) await(ctx context.Context, p *Policy) error {
@@ -271,7 +311,7 @@ func (c *call) await(ctx context.Context, p *Policy) error {
 		return ErrMaxElapsed
 	case err == nil, ctx.Err() != nil:
 		return err
-	case errors.Is(err, context.DeadlineExceeded):
+	case errfacts.Is(err, context.DeadlineExceeded):
 		return ErrMaxElapsed
 	case strings.Contains(err.Error(), "exceed context deadline"):
 		// The limiter of golang.org/x/time v0.16.0 refuses at once to wait longer than the
@@ -299,7 +339,7 @@ func (c *endsAt) Deadline() (time.Time, bool) { return c.end, true }
 
 // try makes an attempt, unless OnAttempt ends the caller's context.
 func (c *call) try(caller context.Context, p *Policy, op func(context.Context) error) error {
-	number := c.attempt.Number + min(1, math.MaxInt-c.attempt.Number)
+	number := c.following()
 	ctx, limited := caller, caller
 	if p.AttemptTimeout != 0 {
 		var cancel context.CancelFunc
@@ -363,15 +403,19 @@ func (c *call) conclude(p *Policy, err error) {
 	if err == nil {
 		a.Verdict = Verdict{}
 	} else {
-		a.judge(p.Classifier)
+		a.Verdict.judge(p.Classifier, a.Err)
 	}
-	if o, ok := p.Limiter.(Observer); ok {
+	if o, ok := p.Limiter.(observer); ok {
 		o.Observe(*a)
 	}
 	if p.Budget != nil && (err == nil || a.Progress) {
-		p.Budget.Deposit(c.paid, nil)
-		c.paid = Attempt{}
+		c.deposit(p, nil)
 	}
+}
+
+func (c *call) deposit(p *Policy, err error) {
+	p.Budget.Deposit(c.paid, err)
+	c.paid = Attempt{}
 }
 
 func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Duration) error {
@@ -403,31 +447,6 @@ func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Du
 	return e
 }
 
-// Next decides about one retry as [Do] does, for queues, controllers and custom loops.
-// In failed, set Number, Waited and Err; elapsed is the time since the first attempt
-// began. Next returns the wait before the next attempt, or the reason for
-// giving up: [ErrPermanent], another Error.Reason, or an error that matches
-// [ErrInvalid].
-//
-// After an error marked with [Progress] (see [Policy.Classify]), the caller must
-// restart the attempt count and the elapsed time. Next withdraws from the Budget; the
-// caller deposits after a success, a permanent failure or progress. The Limiter,
-// AttemptTimeout, hooks and the context's deadline are left to the caller.
-func (p Policy) Next(failed Attempt, elapsed time.Duration) (time.Duration, error) {
-	faults := p.ownFaults()
-	if failed.Err == nil {
-		faults = append(faults, "the attempt has no error")
-	}
-	if faults != nil {
-		return 0, invalid("call", faults)
-	}
-	failed.Number, failed.Verdict = max(1, failed.Number), verdict(p.Classifier, failed.Err)
-	if failed.Progress {
-		failed.Number, failed.Waited, elapsed = 1, 0, 0
-	}
-	return p.decide(&failed, elapsed, noDeadline)
-}
-
 // guard is deferred by run. A panic in the operation passes through; one in a function of the policy continues with the operation's error added.
 func (c *call) guard() {
 	if c.inOp || c.attempt.Err == nil {
@@ -453,7 +472,7 @@ func contextReason(ctx context.Context, other error) error {
 		return other
 	}
 	cause := context.Cause(ctx)
-	if errors.Is(cause, err) {
+	if errfacts.Is(cause, err) {
 		return cause
 	}
 	return fmt.Errorf("%w: %w", err, cause)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"runtime"
 	"slices"
@@ -69,7 +68,7 @@ func TestDo(t *testing.T) {
 		{"hint of 55 years", retry.Policy{Hint: retry.HintAtLeast{Exact: true}}, retrytest.Script(retry.After(errOp, 1743434408*s), nil), 2, []time.Duration{time.Hour}, nil, nil},
 		{"hint is ignored", retry.Policy{Hint: retry.HintIgnore{}}, retrytest.Script(retry.After(errOp, 5*s), nil), 2, []time.Duration{s}, nil, nil},
 		{"hint is too long", retry.Policy{Hint: retry.HintOrGiveUp{Max: 4 * s}}, retrytest.Script(retry.After(errOp, 5*s), nil), 1, nil, errOp, retry.ErrHint},
-		{"a negative delay ends the call", retry.Policy{Backoff: retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { return -s })}, retrytest.Fail(1, errOp), 1, nil, errOp, retry.ErrMaxAttempts},
+		{"a negative delay ends the call", retry.Policy{Backoff: retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { return -s })}, retrytest.Fail(1, errOp), 1, nil, errOp, retry.ErrBackoff},
 		{"a negative wait of a hint rule is 0", retry.Policy{Hint: hintFunc(func(_, _ time.Duration) (time.Duration, bool) { return -s, true })}, retrytest.Script(retry.After(errOp, s), nil), 2, []time.Duration{0}, nil, nil},
 	}
 	for _, tt := range tests {
@@ -817,130 +816,4 @@ func asPermanent(t *testing.T, p retry.Policy, err error) int {
 	op := retrytest.Script(err)
 	assert.Equal(t, err, retry.Do(t.Context(), p, op.Run))
 	return op.Calls()
-}
-
-func TestNext(t *testing.T) {
-	s := time.Second
-	for name, tt := range map[string]struct {
-		policy  retry.Policy
-		failed  retry.Attempt
-		elapsed time.Duration
-		wait    time.Duration
-		reason  error
-	}{
-		"a retry":                              {retry.Policy{}, retry.Attempt{Number: 1, Err: errOp}, 0, s, nil},
-		"the second":                           {retry.Policy{}, retry.Attempt{Number: 2, Err: errOp}, 0, 2 * s, nil},
-		"a number below 1":                     {retry.Policy{}, retry.Attempt{Number: -7, Err: errOp}, 0, s, nil},
-		"the last":                             {retry.Policy{}, retry.Attempt{Number: 3, Err: errOp}, 0, 0, retry.ErrMaxAttempts},
-		"unlimited":                            {retry.Policy{MaxAttempts: retry.Unlimited}, retry.Attempt{Number: math.MaxInt, Err: errOp}, 0, math.MaxInt64, nil},
-		"permanent":                            {retry.Policy{}, retry.Attempt{Number: 1, Err: retry.Permanent(errOp)}, 0, 0, retry.ErrPermanent},
-		"permanent by status":                  {retry.Policy{}, retry.Attempt{Number: 1, Err: statusedError(404)}, 0, 0, retry.ErrPermanent},
-		"unrepeatable":                         {retry.Policy{}, retry.Attempt{Number: 1, Err: retry.Unrepeatable(errOp)}, 0, 0, retry.ErrUnrepeatable},
-		"the class of the argument is ignored": {retry.Policy{}, retry.Attempt{Number: 1, Err: errOp, Verdict: retry.Verdict{Class: retry.ClassPermanent, Unrepeatable: true}}, 0, s, nil},
-		"a hint":                               {retry.Policy{}, retry.Attempt{Number: 1, Err: retry.After(errOp, 9*s)}, 0, 9450 * ms, nil},
-		"too long a hint":                      {retry.Policy{Hint: retry.HintOrGiveUp{Max: s}}, retry.Attempt{Number: 1, Err: retry.After(errOp, 9*s)}, 0, 9 * s, retry.ErrHint},
-		"the time limit":                       {retry.Policy{MaxElapsed: 10 * s}, retry.Attempt{Number: 2, Err: errOp}, 9 * s, 2 * s, retry.ErrMaxElapsed},
-		"within the limit":                     {retry.Policy{MaxElapsed: 10 * s}, retry.Attempt{Number: 2, Err: errOp}, 8 * s, 2 * s, nil},
-		"the budget":                           {retry.Policy{Budget: &awspreset.TokenBudget{Capacity: 1}}, retry.Attempt{Number: 1, Err: errOp}, 0, s, retry.ErrBudget},
-		"a hint of a nanosecond":               {retry.Policy{Backoff: retry.NoDelay{}}, retry.Attempt{Number: 1, Err: retry.After(errOp, 1)}, 0, 1, nil},
-		"progress, as long as the limit":       {retry.Policy{MaxElapsed: s}, retry.Attempt{Number: 9, Err: retry.Progress(errOp)}, time.Hour, s, nil},
-		"progress":                             {retry.Policy{MaxElapsed: 3 * s}, retry.Attempt{Number: 9, Err: retry.Progress(errOp)}, time.Hour, s, nil},
-		"the previous wait":                    {retry.Policy{Backoff: retry.DecorrelatedJitter{Base: s}}, retry.Attempt{Number: 2, Waited: 4 * s, Err: errOp}, 0, 6500 * ms, nil},
-		"no error":                             {retry.Policy{}, retry.Attempt{Number: 1}, 0, 0, retry.ErrInvalid},
-		"an invalid policy":                    {retry.Policy{MaxAttempts: -1}, retry.Attempt{Number: 1, Err: errOp}, 0, 0, retry.ErrInvalid},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if tt.policy.Backoff == nil {
-				tt.policy.Backoff = retry.Exponential{Base: s}
-			}
-			tt.policy.Rand = retrytest.Fixed(0.5)
-			wait, reason := tt.policy.Next(tt.failed, tt.elapsed)
-			assert.Equal(t, tt.wait, wait)
-			assert.ErrorIs(t, reason, tt.reason)
-		})
-	}
-	t.Run("the rule and the budget get the attempt", func(t *testing.T) {
-		var seen []retry.Attempt
-		p := retry.Policy{Budget: seeing{&seen}, Backoff: retry.BackoffFunc(func(a retry.Attempt, _ float64) time.Duration {
-			seen = append(seen, a)
-			return 0
-		})}
-		_, _ = p.Next(retry.Attempt{Number: -7, Waited: s, Err: errOp}, 0)
-		first := retry.Attempt{Number: 1, Waited: s, Err: errOp}
-		assert.Equal(t, []retry.Attempt{first, first}, seen)
-		progress := retry.Progress(errOp)
-		_, _ = p.Next(retry.Attempt{Number: 9, Waited: s, Err: progress}, 0)
-		anew := retry.Attempt{Number: 1, Err: progress, Verdict: retry.Verdict{Progress: true}}
-		assert.Equal(t, []retry.Attempt{anew, anew}, seen[2:])
-	})
-	t.Run("withdraws", func(t *testing.T) {
-		budget := &awspreset.TokenBudget{}
-		_, reason := retry.Policy{Budget: budget}.Next(retry.Attempt{Number: 1, Err: errOp}, 0)
-		assert.NoError(t, reason)
-		assert.Equal(t, 486., budget.Balance())
-	})
-}
-
-// seeing is a budget that allows everything and records the attempts.
-type seeing struct{ seen *[]retry.Attempt }
-
-func (b seeing) TryWithdraw(a retry.Attempt) bool { *b.seen = append(*b.seen, a); return true }
-func (seeing) Deposit(retry.Attempt, error)       {}
-
-// FuzzNext: a hand-written loop over Next makes the same attempts and waits as Do.
-func FuzzNext(f *testing.F) {
-	f.Add(uint64(1), 3, int64(time.Minute), uint8(0))
-	f.Add(uint64(7), 0, int64(0), uint8(255))
-	f.Fuzz(func(t *testing.T, seed uint64, attempts int, elapsed int64, kinds uint8) {
-		rng := rand.New(rand.NewPCG(seed, 2))
-		errs := []error{errOp, retry.After(errOp, 3*time.Second), retry.Throttled(errOp), retry.Progress(errOp), statusedError(503), retry.Unrepeatable(errOp), retry.Permanent(errOp), nil}
-		script := make([]error, 1+rng.IntN(12))
-		for i := range script {
-			script[i] = errs[rng.IntN(len(errs)-2*int(kinds%3))]
-		}
-		script[len(script)-1] = nil
-		policy := retry.Policy{
-			Backoff: retry.DecorrelatedJitter{Base: time.Second, Cap: time.Minute}, MaxAttempts: max(0, attempts%8),
-			MaxElapsed: max(0, time.Duration(elapsed)%time.Hour),
-		}
-		with := func() (retry.Policy, *retrytest.Clock, *awspreset.TokenBudget) {
-			p, clock, budget := policy, &retrytest.Clock{}, &awspreset.TokenBudget{Capacity: 60}
-			p.Clock, p.Budget, p.Rand = clock, budget, rand.New(rand.NewPCG(seed, 3)).Float64
-			return p, clock, budget
-		}
-		p, clock, budget := with()
-		want := retry.Do(t.Context(), p, retrytest.Script(script...).Run)
-
-		p, own, ownBudget := with()
-		got := nextByHand(t.Context(), p, own, retrytest.Script(script...).Run)
-		assert.Equal(t, clock.Waits(), own.Waits())
-		assert.Equal(t, budget.Balance(), ownBudget.Balance())
-		assert.Equal(t, want == nil, got == nil)
-	})
-}
-
-// nextByHand is a loop over Next that does everything left to its caller.
-func nextByHand(ctx context.Context, p retry.Policy, clock *retrytest.Clock, op func(context.Context) error) error {
-	var failed, paid retry.Attempt
-	start := clock.Now()
-	for {
-		failed.Number++
-		if failed.Err = op(ctx); failed.Err == nil {
-			p.Budget.Deposit(paid, nil)
-			return nil
-		}
-		if failed.Verdict = p.Classify(failed.Err); failed.Progress {
-			p.Budget.Deposit(paid, nil)
-			paid, failed.Number, start = retry.Attempt{}, 1, clock.Now()
-		}
-		wait, reason := p.Next(failed, clock.Now().Sub(start))
-		if reason != nil {
-			if reason == retry.ErrPermanent {
-				p.Budget.Deposit(paid, failed.Err)
-			}
-			return reason
-		}
-		paid, failed.Waited = failed, wait
-		_ = clock.Sleep(ctx, wait)
-	}
 }

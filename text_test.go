@@ -25,6 +25,11 @@ func TestPolicyString(t *testing.T) {
 	s := time.Second
 	for want, p := range map[string]retry.Policy{
 		"backoff=standard attempts=3": {},
+		"backoff=standard attempts=3 hint=retry.HintOrGiveUp{Max:1m0s} budget=retry.NoBudget{}": {
+			Hint: retry.HintOrGiveUp{Max: time.Minute}, Budget: retry.NoBudget{},
+		},
+		"backoff=standard attempts=3 budget=*retry.SharedBudget": {Budget: &retry.SharedBudget{Reserve: 5}},
+		"backoff=standard attempts=3 hint=retry_test.hintFunc":   {Hint: hintFunc(nil)},
 		"backoff=retry.FullJitter{Base:50ms Cap:20s} attempts=5 elapsed=1m0s timeout=2s": {
 			Backoff: retry.FullJitter{Base: 50 * ms, Cap: 20 * s}, MaxAttempts: 5, MaxElapsed: time.Minute, AttemptTimeout: 2 * s,
 		},

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// A Validator is a part of a [Policy] that [Policy.Validate] checks, such as a Backoff with
-// fields. The error of Validate says what is wrong; nil means nothing is.
-type Validator interface {
+// A validator is a part of a Policy that Policy.Validate checks.
+type validator interface {
 	Validate() error
 }
 
@@ -36,7 +35,7 @@ func partFaults(path string, part any) []string {
 	if isNil(part) {
 		return []string{fmt.Sprintf("%s is a nil %T", path, part)}
 	}
-	v, ok := part.(Validator)
+	v, ok := part.(validator)
 	if !ok {
 		return nil
 	}

@@ -45,7 +45,7 @@ func TestValid(t *testing.T) {
 		{Backoff: retry.Exponential{Base: time.Microsecond, Factor: math.MaxFloat64, Cap: time.Hour}},
 		{Backoff: retry.FullJitter{Base: time.Minute}, MaxElapsed: time.Second}, // the first wait may be short enough
 		{Backoff: retry.Exponential{Base: time.Minute}, MaxElapsed: time.Second, MaxAttempts: 1},
-		{MaxElapsed: time.Minute, AttemptTimeout: time.Minute},
+		{MaxElapsed: time.Minute, AttemptTimeout: time.Minute - 1},
 		{Backoff: retry.FullJitter{Base: time.Second}, MaxAttempts: 20},
 	}
 	for name, b := range everyBackoff {
@@ -107,7 +107,10 @@ func TestInvalid(t *testing.T) {
 			"Backoff grows without a Cap",
 		}},
 		{"an attempt that is longer than the call", retry.Policy{AttemptTimeout: 10 * time.Second, MaxElapsed: 5 * time.Second}, []string{
-			"AttemptTimeout 10s is above MaxElapsed 5s, so an attempt that times out is never retried",
+			"AttemptTimeout 10s is at least MaxElapsed 5s, so an attempt that times out is never retried",
+		}},
+		{"an attempt that is as long as the call", retry.Policy{AttemptTimeout: 5 * time.Second, MaxElapsed: 5 * time.Second}, []string{
+			"AttemptTimeout 5s is at least MaxElapsed 5s, so an attempt that times out is never retried",
 		}},
 		{"a first wait that is longer than the call", retry.Policy{Backoff: retry.Constant(time.Minute), MaxElapsed: 30 * time.Second}, []string{
 			"the first wait, 1m0s, is above MaxElapsed 30s, so there is no retry",

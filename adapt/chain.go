@@ -23,16 +23,12 @@ type link struct {
 	total  time.Duration // the sum of all waits so far
 }
 
-// free returns a policy that only applies the rule and never refuses a retry.
-func free(rule retry.Backoff, random func() float64) retry.Policy {
-	return retry.Policy{Backoff: rule, Rand: random, MaxAttempts: retry.Unlimited}
-}
-
 // next returns the wait after the attempt. If the rule has no further one, it is the wait before
 // the attempt, because the library may go on, and must not do so without waiting.
-func (l *link) next(free retry.Policy) time.Duration {
-	wait, ended := free.Next(retry.Attempt{Number: l.number, Waited: l.waited, Err: errFailed}, 0)
-	if ended != nil {
+func (l *link) next(rule retry.Backoff, u float64) time.Duration {
+	failed := retry.Attempt{Number: l.number, Waited: l.waited, Err: errFailed, Verdict: retry.Verdict{Class: retry.ClassTransient}}
+	wait := retry.Capped{Of: rule}.Delay(failed, u) // a nil Of is the default rule
+	if wait < 0 {
 		return l.waited
 	}
 	return wait
@@ -48,9 +44,8 @@ func (l *link) after(wait time.Duration) {
 func walk(rule retry.Backoff, number int, random func(number int) float64) link {
 	number = max(1, number)
 	l := link{number: max(1, number-maxChain+1)}
-	policy := free(rule, func() float64 { return random(l.number) })
 	for l.number < number {
-		l.after(l.next(policy))
+		l.after(l.next(rule, random(l.number)))
 	}
 	return l
 }

@@ -1,6 +1,8 @@
 package adapt_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -47,6 +49,56 @@ func TestDelayForDecides(t *testing.T) {
 			assert.Equal(t, tt.want, wait)
 		})
 	}
+}
+
+// TestDelayForCanceled: what only the end of a context has ended is not counted. The wait is that
+// of the Backoff, whatever the limits of the policy.
+func TestDelayForCanceled(t *testing.T) {
+	over := retry.Policy{Backoff: retry.Schedule{time.Second, time.Minute}, MaxElapsed: time.Second, Budget: retry.NoBudget{}}
+	empty := doubling
+	empty.Budget = &awspreset.TokenBudget{Capacity: 1, Deficit: 1}
+	own := doubling
+	own.Classifier = retry.OnlyIf(func(error) bool { return false })
+	for name, tt := range map[string]struct {
+		policy retry.Policy
+		failed int
+		err    error
+		want   time.Duration
+		reason error
+	}{
+		"the first attempt":       {doubling, 1, context.Canceled, time.Second, nil},
+		"the last attempt":        {doubling, 4, context.Canceled, 8 * time.Second, nil},
+		"after the last attempt":  {doubling, 7, context.Canceled, 64 * time.Second, nil},
+		"wrapped":                 {doubling, 4, fmt.Errorf("query: %w", context.Canceled), 8 * time.Second, nil},
+		"a loop, after a failure": {doubling, 4, gaveUp(errOp, context.Canceled), 8 * time.Second, nil},
+		"a loop, in a call":       {doubling, 4, gaveUp(context.Canceled, context.Canceled), 8 * time.Second, nil},
+		"a loop, with a cause":    {doubling, 4, gaveUp(errOp, fmt.Errorf("%w: %w", context.Canceled, errOp)), 8 * time.Second, nil},
+		"marked transient":        {doubling, 4, retry.Transient(context.Canceled), 8 * time.Second, nil},
+		"no further delay":        {over, 3, context.Canceled, time.Minute, nil},
+		"an empty budget":         {empty, 1, context.Canceled, time.Second, nil},
+		"a classifier":            {own, 1, context.Canceled, time.Second, nil},
+		"marked permanent":        {doubling, 1, retry.Permanent(context.Canceled), 0, retry.ErrPermanent},
+		"unrepeatable":            {doubling, 1, retry.Unrepeatable(context.Canceled), 0, retry.ErrUnrepeatable},
+		"a loop, permanent":       {doubling, 1, gaveUp(retry.Permanent(errOp), context.Canceled), 0, retry.ErrPermanent},
+		"a loop, deadline":        {doubling, 4, gaveUp(errOp, context.DeadlineExceeded), 0, retry.ErrMaxAttempts},
+		"beside another failure":  {doubling, 4, errors.Join(errOp, context.Canceled), 0, retry.ErrMaxAttempts},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wait, reason := adapt.DelayFor(tt.policy, "id", tt.failed, tt.err)
+			assert.ErrorIs(t, reason, tt.reason)
+			assert.Equal(t, tt.want, wait)
+		})
+	}
+}
+
+// TestDelayForNoID: messages without an id do not wait alike.
+func TestDelayForNoID(t *testing.T) {
+	policy := retry.Policy{Backoff: retry.FullJitter{Base: time.Hour}}
+	first, reason := adapt.DelayFor(policy, "", 1, errOp)
+	require.NoError(t, reason)
+	second, reason := adapt.DelayFor(policy, "", 1, errOp)
+	require.NoError(t, reason)
+	assert.NotEqual(t, first, second)
 }
 
 func TestDelayForBudget(t *testing.T) {

@@ -8,13 +8,15 @@
 //     count retries. ZeroBased counts the first retry as 0, and OneBased as 1.
 //   - [RateLimiter] is the per-item limiter of a Kubernetes work queue (client-go,
 //     controller-runtime).
-//   - [DelayFor] decides about a message or job by its id, on any worker and after any
-//     restart, for queues that redeliver: NATS JetStream, SQS, River.
+//   - [Settle] decides what a consumer does with a message after its handler has returned, on
+//     any worker and after any restart, for queues that redeliver: RabbitMQ, Redis Streams,
+//     Kafka, SQS, NATS JetStream, River. [DelayFor] is the part of it that knows neither the
+//     worker's context nor success.
 //
 // Each uses these parts of a policy:
 //
-//	                        Sequence    ZeroBased,   RateLimiter  DelayFor
-//	                                    OneBased
+//	                        Sequence    ZeroBased,   RateLimiter  Settle,
+//	                                    OneBased                  DelayFor
 //	Backoff                 yes         yes          yes          yes
 //	Rand                    yes         yes          yes          from the id
 //	Classifier, Hint        in Retry    no           no           yes

@@ -26,7 +26,7 @@ func OneBased(p retry.Policy) func(n int) time.Duration {
 	}
 	return func(n int) time.Duration {
 		last := walk(p.Backoff, n, func(int) float64 { return random() })
-		return last.next(free(p.Backoff, random))
+		return last.next(p.Backoff, random())
 	}
 }
 

@@ -78,5 +78,5 @@ func TestNumberedEnd(t *testing.T) {
 		}
 	}
 	_, err := adapt.DelayFor(retry.Policy{Backoff: rule, MaxAttempts: 9}, "id", 4, errOp)
-	assert.Equal(t, retry.ErrMaxAttempts, err)
+	assert.Equal(t, retry.ErrBackoff, err)
 }

@@ -1,6 +1,7 @@
 package adapt
 
 import (
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -39,7 +40,7 @@ func (r *RateLimiter[T]) When(item T) time.Duration {
 			r.items = make(map[T]link)
 		}
 	}
-	wait := last.next(free(r.Backoff, r.Rand))
+	wait := last.next(r.Backoff, r.random())
 	last.after(wait)
 	r.items[item] = last
 	return wait
@@ -57,4 +58,11 @@ func (r *RateLimiter[T]) NumRequeues(item T) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return max(0, r.items[item].number-1)
+}
+
+func (r *RateLimiter[T]) random() float64 {
+	if r.Rand == nil {
+		return rand.Float64()
+	}
+	return r.Rand()
 }

@@ -25,7 +25,7 @@ func TestRefused(t *testing.T) {
 	gate.Leave(ticket)
 	assert.Equal(t, Stats{Limit: 1, Admitted: 1, Refused: 1}, gate.Stats())
 
-	wait, reason := retry.Policy{Hint: retry.HintAtLeast{Exact: true}}.Next(retry.Attempt{Number: 1, Err: err}, 0)
+	wait, reason := retry.Policy{Hint: retry.HintAtLeast{Exact: true}}.Start().Failed(t.Context(), err)
 	require.NoError(t, reason)
 	assert.Equal(t, 6*time.Second, wait)
 }

@@ -2,9 +2,12 @@ package admit
 
 import (
 	"container/heap"
+	"flag"
 	"math/rand/v2"
 	"time"
 )
+
+var long = flag.Bool("long", false, "simulate servers with many slow requests")
 
 const (
 	ms  = time.Millisecond

@@ -13,7 +13,7 @@ import (
 func TestSteps(t *testing.T) {
 	for _, slow := range []time.Duration{700 * ms, 1500 * ms, 2 * sec, 3 * sec, 5 * sec, 10 * sec, 30 * sec} {
 		for _, rate := range []float64{20, 200, 1000} {
-			if testing.Short() && rate*slow.Seconds() > 3000 {
+			if !*long && rate*slow.Seconds() > 1000 {
 				continue
 			}
 			grace := max(time.Minute, 10*slow)

@@ -1,7 +1,6 @@
 package admit
 
 import (
-	"context"
 	"flag"
 	"net/http"
 	"strconv"
@@ -18,7 +17,7 @@ import (
 )
 
 var (
-	long   = flag.Bool("admit.long", false, "run the scenarios of overload four times as long")
+	longer = flag.Bool("admit.long", false, "run the scenarios of overload four times as long")
 	inReal = flag.Bool("admit.real", false, "run the scenarios of overload in real time, over the loopback interface")
 )
 
@@ -27,27 +26,30 @@ func constant(d time.Duration) func(time.Duration) time.Duration {
 }
 
 // announce sends the time that is left in a header.
-func announce(name string) func(context.Context, http.Header) {
-	return func(ctx context.Context, header http.Header) {
-		if deadline, ok := ctx.Deadline(); ok && name != "" {
-			header.Set(name, strconv.FormatInt(time.Until(deadline).Milliseconds(), 10))
+func announce(name string) func(*http.Request) (retryhttp.Refused, error) {
+	return func(req *http.Request) (retryhttp.Refused, error) {
+		deadline, ok := req.Context().Deadline()
+		if ok && name != "" {
+			req.Header.Set(name, strconv.FormatInt(time.Until(deadline).Milliseconds(), 10))
 		}
+		return nil, nil
 	}
 }
 
 // run puts load on a server behind a gate. The clients are those of retryhttp.
-func run(t *testing.T, l overload.Load, gate *Gate, budgets *retryhttp.PerHost) (out overload.Outcome) {
+func run(t *testing.T, l overload.Load, gate *Gate) (out overload.Outcome) {
 	t.Helper()
 	l.Admit = func(server http.Handler) http.Handler {
 		return gate.Handler(server)
 	}
 	l.Client = func(base http.RoundTripper, l overload.Load) *http.Client {
 		return &http.Client{Transport: &retryhttp.Transport{
-			Base: base, PerHost: budgets, Prepare: announce(l.Announce), Policy: retry.Policy{MaxAttempts: 4, AttemptTimeout: l.Timeout},
+			Base: base, Sign: announce(l.Announce),
+			Policy: retry.Policy{MaxAttempts: 4, AttemptTimeout: l.Timeout, Budget: retry.NoBudget{}},
 		}}
 	}
 	l.Real = *inReal
-	if *long {
+	if *longer {
 		l.Length *= 4
 	}
 	measure := func(t *testing.T) {
@@ -92,7 +94,7 @@ func TestOverload(t *testing.T) {
 		}), 70},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			assert.GreaterOrEqual(t, run(t, test.load, new(Gate), retryhttp.Unbudgeted()).Percent(""), test.least)
+			assert.GreaterOrEqual(t, run(t, test.load, new(Gate)).Percent(""), test.least)
 		})
 	}
 }

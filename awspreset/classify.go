@@ -30,7 +30,7 @@ import (
 //
 // All SDKs retry the statuses 500, 502, 503 and 504 and most throttling codes. They
 // differ in other statuses, in codes that only one service uses, and in network errors;
-// docs/aws.md has tables. For example, [Standard21] does not retry failed TLS handshakes.
+// docs/reference/aws.md has tables. For example, [Standard21] does not retry failed TLS handshakes.
 // [GoV2Standard20] retries every failure to send a request (the SDK's clients report these
 // failures with ConnectionError()), unless DNS does not know the host name. It does not
 // retry a failed handshake whose error lacks that method.
@@ -123,7 +123,7 @@ func standardClass(c Classifier, f *errfacts.Facts) retry.Class {
 	case f.Status == 429 || errfacts.IsThrottlingCode(f.Code):
 		return retry.ClassThrottled
 	case isTransientStatus(f.Status), f.Code == "RequestTimeout", f.Code == "RequestTimeoutException",
-		f.Verdict == errfacts.Yes, c.CorrectsClockSkew && isClockSkew(f.Code),
+		f.Said == errfacts.Yes, c.CorrectsClockSkew && isClockSkew(f.Code),
 		c.Service == DynamoDB && f.Code == "ReplicatedWriteConflictException",
 		c.Service == "sts" && (f.Code == "IDPCommunicationError" || f.Code == "IDPCommunicationErrorException"):
 		return retry.ClassTransient
@@ -149,11 +149,11 @@ func networkClass(f *errfacts.Facts) retry.Class {
 // Redirects are not errors here.
 func javaScriptV2Class(c Classifier, f *errfacts.Facts) retry.Class {
 	switch {
-	case f.Verdict == errfacts.No:
+	case f.Said == errfacts.No:
 		return retry.ClassPermanent
 	case f.Status == 429 || isJSThrottling(f.Code):
 		return retry.ClassThrottled
-	case f.Verdict == errfacts.Yes:
+	case f.Said == errfacts.Yes:
 		return retry.ClassTransient
 	case f.Code == "TimeoutError":
 		return retry.ClassTimeout
@@ -270,7 +270,7 @@ func botocoreStandardClass(c Classifier, f *errfacts.Facts) retry.Class {
 	case errfacts.IsThrottlingCode(f.Code):
 		return retry.ClassThrottled
 	case isTransientStatus(f.Status), f.Code == "RequestTimeout", f.Code == "RequestTimeoutException",
-		f.Verdict == errfacts.Yes,
+		f.Said == errfacts.Yes,
 		c.Service == "sts" && f.Code == "IDPCommunicationError",
 		c.Service == DynamoDB && f.Code == "ChecksumError",
 		isClientError(f): // botocore's HTTPClientError
@@ -305,8 +305,8 @@ func goV2Class(c Classifier, f *errfacts.Facts) retry.Class {
 	throttled := errfacts.IsThrottlingCode(f.Code)
 	class := retry.ClassPermanent
 	switch {
-	case f.Verdict == errfacts.No:
-	case f.Verdict == errfacts.Yes:
+	case f.Said == errfacts.No:
+	case f.Said == errfacts.Yes:
 		class = retry.ClassTransient
 	case f.Kind == errfacts.NotFound:
 	case f.Lost, f.Kind == errfacts.Timeout, isTransientStatus(f.Status), throttled,
@@ -370,7 +370,7 @@ func javaV2Class(c Classifier, f *errfacts.Facts) retry.Class {
 	case f.Status == 429,
 		errfacts.IsThrottlingCode(f.Code) && f.Code != "PriorRequestNotComplete" && f.Code != "LimitExceededException":
 		return retry.ClassThrottled
-	case isTransientStatus(f.Status), f.Verdict == errfacts.Yes,
+	case isTransientStatus(f.Status), f.Said == errfacts.Yes,
 		f.Code == "PriorRequestNotComplete", f.Code == "RequestTimeout", f.Code == "RequestTimeoutException",
 		f.Code == "InternalError", f.Code == "RequestTimeTooSkewed", f.Code == "RequestExpired", f.Code == "RequestInTheFuture",
 		c.CorrectsClockSkew && isClockSkew(f.Code),

@@ -15,36 +15,49 @@ const (
 	awsAttemptsVariable = "AWS_MAX_ATTEMPTS"
 )
 
-// FromEnv returns the policy of a preset for a service after applying two
-// environment variables:
+// FromEnv returns the policy for a service that two environment variables ask for:
 //
-//   - AWS_RETRY_MODE (legacy, standard or adaptive) selects the preset for that mode
-//     of the same SDK: with a preset of botocore, for example, legacy means [BotocoreLegacy]
-//     and standard means [BotocoreStandard20]. adaptive means standard with an
-//     [AdaptiveLimiter];
-//   - AWS_MAX_ATTEMPTS, a whole number of at least 1, is the number of attempts,
-//     the first included.
+//   - AWS_RETRY_MODE (legacy, standard or adaptive) selects the preset;
+//   - AWS_MAX_ATTEMPTS, a whole number of at least 1, is the number of attempts, the first
+//     included.
 //
-// Unset or empty variables change nothing. Any other value, or a mode for which the SDK has
-// no preset, is an error that matches [retry.ErrInvalid]; some SDKs ignore such a value
+// If AWS_RETRY_MODE is unset, FromEnv uses preset. Otherwise, it uses the first of preset and
+// others that is the behavior of that mode. In others, name the preset that the variable means in
+// your other programs:
+//
+//	FromEnv(Standard21, service, BotocoreLegacy)           // boto3 since 1.44.0
+//	FromEnv(BotocoreLegacy, service, BotocoreStandard20)   // boto3 before
+//	FromEnv(Standard21, service, JavaV2Legacy)             // Java 2 since 2.58.0
+//	FromEnv(JavaV2Legacy, service, JavaV2Standard20)       // Java 2 before
+//	FromEnv(Standard21, service)                           // Go v2, which has no legacy mode
+//
+// If none of them is of that mode, the legacy mode is that of the same SDK, and the standard mode
+// of a present SDK is [Standard21]. The adaptive mode is the standard mode with an
+// [AdaptiveLimiter].
+//
+// Unset or empty variables change nothing. Any other value, or a mode for which there is no
+// preset, is an error that matches [retry.ErrInvalid]; some SDKs ignore such a value
 // instead. FromEnv reads the variables only during the call; it reads no other variable
 // and no configuration file.
-func FromEnv(preset Preset, service string) (retry.Policy, error) {
-	if err := preset.Policy(service).Validate(); err != nil {
-		return retry.Policy{}, err
+func FromEnv(preset Preset, service string, others ...Preset) (retry.Policy, error) {
+	named := append([]Preset{preset}, others...)
+	for _, p := range named {
+		if err := p.Policy(service).Validate(); err != nil {
+			return retry.Policy{}, err
+		}
 	}
 	var faults []string
 	mode := os.Getenv(awsModeVariable)
 	if mode != "" {
-		found, known := preset.inMode(mode)
-		if known != "" {
-			faults = append(faults, fmt.Sprintf("%s=%q is not a mode of %v; %s", awsModeVariable, mode, preset, known))
+		found, fault := presetIn(mode, named)
+		if fault != "" {
+			faults = append(faults, fmt.Sprintf("%s=%q %s", awsModeVariable, mode, fault))
 		}
 		preset = found
 	}
 	policy := preset.Policy(service)
 	if mode == adaptive {
-		policy.Limiter = preset.limiter()
+		policy.Limiter = limiterOf(named)
 	}
 	if text := os.Getenv(awsAttemptsVariable); text != "" {
 		n, err := strconv.Atoi(text)
@@ -59,35 +72,64 @@ func FromEnv(preset Preset, service string) (retry.Policy, error) {
 	return policy, nil
 }
 
-const adaptive = "adaptive"
+// The modes of AWS_RETRY_MODE. The adaptive mode has the preset of the standard mode.
+const (
+	legacy   = "legacy"
+	standard = "standard"
+	adaptive = "adaptive"
+)
 
-// inMode returns the preset of the same SDK for a mode. If there is none, it returns p and a
-// text that names the existing modes.
-func (p Preset) inMode(mode string) (_ Preset, known string) {
-	own := p.row()
-	var modes []string
-	for other := range All() {
-		row := other.row()
-		if row.sdk != own.sdk || row.mode == "" {
-			continue
-		}
-		modes = append(modes, row.mode)
-		if row.mode == "standard" {
-			modes = append(modes, adaptive)
-		}
-		if slices.Contains(modes, mode) {
-			return other, ""
+// presetIn returns the preset that a mode means to a program with the presets named. If there is
+// none, it returns the first of them and what is wrong.
+func presetIn(mode string, named []Preset) (_ Preset, fault string) {
+	known := []string{legacy, standard, adaptive}
+	if !slices.Contains(known, mode) {
+		return named[0], "is not a mode" + meant(mode, known) + "; the modes are " + strings.Join(known, ", ")
+	}
+	own := mode
+	if mode == adaptive {
+		own = standard
+	}
+	for _, p := range named {
+		if p.row().mode == own {
+			return p, ""
 		}
 	}
-	if modes == nil {
-		return p, "it has only one"
+	first := named[0].row()
+	switch {
+	case first.mode == "":
+		return named[0], fmt.Sprintf("is not a mode of %v, whose SDK has only one", named[0])
+	case own == standard && slices.ContainsFunc(named, Preset.isPresent):
+		return Standard21, ""
+	case own == legacy && first.sdk != "":
+		for p := range All() {
+			if p.row().sdk == first.sdk && p.row().mode == legacy {
+				return p, ""
+			}
+		}
 	}
-	return p, "its modes are " + strings.Join(modes, ", ")
+	if own == legacy {
+		return named[0], fmt.Sprintf("has no preset beside %v; if your SDK has this mode, name BotocoreLegacy or JavaV2Legacy as another argument of FromEnv", named[0])
+	}
+	return named[0], fmt.Sprintf("has no preset; %v has only the mode %s", named[0], first.mode)
 }
 
-// limiter returns the limiter of the SDK's adaptive mode.
-func (p Preset) limiter() *AdaptiveLimiter {
-	if p.row().sdk == "botocore" {
+// meant returns a question for a misspelled mode. The modes have different first letters.
+func meant(typed string, known []string) string {
+	for _, mode := range known {
+		if strings.EqualFold(typed[:1], mode[:1]) {
+			return " (did you mean " + mode + "?)"
+		}
+	}
+	return ""
+}
+
+// isPresent reports whether present releases of the preset's SDK have the behavior 2.1.
+func (p Preset) isPresent() bool { return p.row().mode != "" && p != JavaV1 }
+
+// limiterOf returns the limiter of the adaptive mode of the SDK that the presets are of.
+func limiterOf(named []Preset) *AdaptiveLimiter {
+	if slices.ContainsFunc(named, func(p Preset) bool { return p.row().sdk == "botocore" }) {
 		return &AdaptiveLimiter{InitialRate: 1}
 	}
 	return new(AdaptiveLimiter)

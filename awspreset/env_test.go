@@ -17,42 +17,67 @@ import (
 )
 
 func TestFromEnv(t *testing.T) {
+	type presets = []awspreset.Preset
+	const (
+		standard21, botocore20, go20, js20 = awspreset.Standard21, awspreset.BotocoreStandard20, awspreset.GoV2Standard20, awspreset.JavaScriptV3Standard20
+		botocoreLegacy, javaLegacy         = awspreset.BotocoreLegacy, awspreset.JavaV2Legacy
+	)
 	tests := []struct {
-		preset         awspreset.Preset
+		presets        presets
 		service        string
 		mode, attempts string
 		want           string // the policy's text or part of the error
 	}{
-		{awspreset.Standard21, "", "", "", "aws-standard-2.1"},
-		{awspreset.Standard21, "dynamodb", "", "7", "aws-standard-2.1 service=dynamodb attempts=7"},
-		{awspreset.Standard21, "", "adaptive", "", "aws-standard-2.1 limiter=adaptive"},
-		{awspreset.Standard21, "", "standard", "1", "aws-standard-2.1 attempts=1"},
-		{awspreset.BotocoreStandard20, "", "legacy", "", "aws-botocore-legacy"},
-		{awspreset.BotocoreLegacy, "", "standard", "", "aws-botocore-standard-2.0"},
-		{awspreset.BotocoreLegacy, "", "adaptive", "", "aws-botocore-standard-2.0 limiter=adaptive-botocore"},
-		{awspreset.GoV2Standard20, "", "adaptive", "", "aws-go-v2-standard-2.0 limiter=adaptive"},
-		{awspreset.JavaV2Standard20, "", "legacy", "", "aws-java-v2-legacy"},
-		{awspreset.JavaV1, "", "legacy", "", "aws-java-v1"},
-		{awspreset.JavaScriptV2, "", "", "2", "aws-js-v2 attempts=2"},
-		{awspreset.GoV1, "", "", "2", "aws-go-v1 attempts=2"},
+		{presets{standard21}, "", "", "", "aws-standard-2.1"},
+		{presets{standard21}, "dynamodb", "", "7", "aws-standard-2.1 service=dynamodb attempts=7"},
+		{presets{standard21}, "", "adaptive", "", "aws-standard-2.1 limiter=adaptive"},
+		{presets{standard21}, "", "standard", "1", "aws-standard-2.1 attempts=1"},
 
-		{awspreset.Standard21, "", "legacy", "", `AWS_RETRY_MODE="legacy" is not a mode of aws-standard-2.1; its modes are standard, adaptive`},
-		{awspreset.GoV2Standard20, "", "Standard", "", `AWS_RETRY_MODE="Standard" is not a mode of aws-go-v2-standard-2.0; its modes are standard, adaptive`},
-		{awspreset.JavaV1, "", "standard", "", `AWS_RETRY_MODE="standard" is not a mode of aws-java-v1; its modes are legacy`},
-		{awspreset.JavaScriptV2, "", "standard", "", `AWS_RETRY_MODE="standard" is not a mode of aws-js-v2; it has only one`},
-		{awspreset.Standard21, "", "", "0", `AWS_MAX_ATTEMPTS="0" is not a whole number of at least 1`},
-		{awspreset.Standard21, "", "", "-1", `AWS_MAX_ATTEMPTS="-1" is not a whole number of at least 1`},
-		{awspreset.Standard21, "", "", "3 ", `AWS_MAX_ATTEMPTS="3 " is not a whole number of at least 1`},
-		{awspreset.Standard21, "", "", "99999999999999999999", `AWS_MAX_ATTEMPTS="99999999999999999999" is not`},
-		{awspreset.Standard21, "", "no", "no", `AWS_MAX_ATTEMPTS="no" is not`},
-		{awspreset.Standard21, "", "no", "no", `AWS_RETRY_MODE="no" is not a mode`},
-		{awspreset.Preset(200), "", "", "", "(200) is not a preset"},
+		// today's boto3 and Java 2
+		{presets{standard21, botocoreLegacy}, "", "", "", "aws-standard-2.1"},
+		{presets{standard21, botocoreLegacy}, "", "standard", "", "aws-standard-2.1"},
+		{presets{standard21, botocoreLegacy}, "", "legacy", "2", "aws-botocore-legacy attempts=2"},
+		{presets{standard21, botocoreLegacy}, "", "adaptive", "", "aws-standard-2.1 limiter=adaptive-botocore"},
+		{presets{standard21, javaLegacy}, "dynamodb", "legacy", "", "aws-java-v2-legacy service=dynamodb"},
+		{presets{standard21, javaLegacy}, "", "adaptive", "", "aws-standard-2.1 limiter=adaptive"},
+		{presets{botocoreLegacy}, "", "", "", "aws-botocore-legacy"},
+		{presets{botocoreLegacy}, "", "standard", "", "aws-standard-2.1"},
+		{presets{botocoreLegacy}, "", "adaptive", "", "aws-standard-2.1 limiter=adaptive-botocore"},
+		{presets{javaLegacy}, "", "standard", "", "aws-standard-2.1"},
+
+		// the releases before
+		{presets{botocoreLegacy, botocore20}, "", "", "", "aws-botocore-legacy"},
+		{presets{botocoreLegacy, botocore20}, "", "standard", "", "aws-botocore-standard-2.0"},
+		{presets{botocoreLegacy, botocore20}, "", "adaptive", "", "aws-botocore-standard-2.0 limiter=adaptive-botocore"},
+		{presets{botocore20}, "", "legacy", "", "aws-botocore-legacy"},
+		{presets{awspreset.JavaV2Standard20}, "", "legacy", "", "aws-java-v2-legacy"},
+		{presets{go20}, "", "adaptive", "", "aws-go-v2-standard-2.0 limiter=adaptive"},
+		{presets{awspreset.JavaV1}, "", "legacy", "", "aws-java-v1"},
+		{presets{awspreset.JavaScriptV2}, "", "", "2", "aws-js-v2 attempts=2"},
+		{presets{awspreset.GoV1}, "", "", "2", "aws-go-v1 attempts=2"},
+
+		{presets{standard21}, "", "legacy", "", `AWS_RETRY_MODE="legacy" has no preset beside aws-standard-2.1; if your SDK has this mode, name BotocoreLegacy or JavaV2Legacy`},
+		{presets{go20}, "", "legacy", "", `AWS_RETRY_MODE="legacy" has no preset beside aws-go-v2-standard-2.0`},
+		{presets{js20}, "", "legacy", "", `AWS_RETRY_MODE="legacy" has no preset beside aws-js-v3-standard-2.0`},
+		{presets{go20}, "", "Standard", "", `AWS_RETRY_MODE="Standard" is not a mode (did you mean standard?); the modes are legacy, standard, adaptive`},
+		{presets{standard21}, "", "adaptve", "", `AWS_RETRY_MODE="adaptve" is not a mode (did you mean adaptive?); the modes are`},
+		{presets{standard21}, "", "2.1", "", `AWS_RETRY_MODE="2.1" is not a mode; the modes are`},
+		{presets{awspreset.JavaV1}, "", "standard", "", `AWS_RETRY_MODE="standard" has no preset; aws-java-v1 has only the mode legacy`},
+		{presets{awspreset.JavaScriptV2}, "", "standard", "", `AWS_RETRY_MODE="standard" is not a mode of aws-js-v2, whose SDK has only one`},
+		{presets{standard21}, "", "", "0", `AWS_MAX_ATTEMPTS="0" is not a whole number of at least 1`},
+		{presets{standard21}, "", "", "-1", `AWS_MAX_ATTEMPTS="-1" is not a whole number of at least 1`},
+		{presets{standard21}, "", "", "3 ", `AWS_MAX_ATTEMPTS="3 " is not a whole number of at least 1`},
+		{presets{standard21}, "", "", "99999999999999999999", `AWS_MAX_ATTEMPTS="99999999999999999999" is not`},
+		{presets{standard21}, "", "no", "no", `AWS_MAX_ATTEMPTS="no" is not`},
+		{presets{standard21}, "", "no", "no", `AWS_RETRY_MODE="no" is not a mode`},
+		{presets{200}, "", "", "", "(200) is not a preset"},
+		{presets{standard21, 200}, "", "", "", "(200) is not a preset"},
 	}
 	for _, tt := range tests {
-		t.Run(fmt.Sprintf("%v mode=%s attempts=%s", tt.preset, tt.mode, tt.attempts), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%v mode=%s attempts=%s", tt.presets, tt.mode, tt.attempts), func(t *testing.T) {
 			t.Setenv("AWS_RETRY_MODE", tt.mode)
 			t.Setenv("AWS_MAX_ATTEMPTS", tt.attempts)
-			p, err := awspreset.FromEnv(tt.preset, tt.service)
+			p, err := awspreset.FromEnv(tt.presets[0], tt.service, tt.presets[1:]...)
 			if strings.HasPrefix(tt.want, "aws-") {
 				require.NoError(t, err)
 				assert.Equal(t, tt.want, textOf(p))

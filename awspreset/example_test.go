@@ -30,18 +30,19 @@ func ExamplePreset() {
 	// aws-java-v1: 51ms 101ms 201ms
 }
 
-// FromEnv reads the variables that the AWS SDKs read.
+// FromEnv reads the variables that the AWS SDKs read, here as boto3 does.
 func ExampleFromEnv() {
 	os.Setenv("AWS_RETRY_MODE", "adaptive")
 	os.Setenv("AWS_MAX_ATTEMPTS", "6")
 	defer os.Unsetenv("AWS_RETRY_MODE")
 	defer os.Unsetenv("AWS_MAX_ATTEMPTS")
 
-	policy, err := awspreset.FromEnv(awspreset.Standard21, "dynamodb")
+	policy, err := awspreset.FromEnv(awspreset.Standard21, "dynamodb", awspreset.BotocoreLegacy) // as boto3 since 1.44.0
+
 	fmt.Printf("%T, %d attempts, %v\n", policy.Limiter, policy.MaxAttempts, err)
 
 	os.Setenv("AWS_MAX_ATTEMPTS", "many")
-	_, err = awspreset.FromEnv(awspreset.Standard21, "dynamodb")
+	_, err = awspreset.FromEnv(awspreset.Standard21, "dynamodb", awspreset.BotocoreLegacy)
 	fmt.Println(err)
 	// Output:
 	// *awspreset.AdaptiveLimiter, 6 attempts, <nil>
@@ -66,4 +67,29 @@ func Example_polling() {
 	}
 	fmt.Println(err, clock.Waits())
 	// Output: <nil> [100ms 200ms 400ms 800ms]
+}
+
+// The server may lengthen a delay, here 100 ms, by at most 5 s.
+func ExampleHintWindow() {
+	for _, hint := range []time.Duration{50 * time.Millisecond, 2 * time.Second, time.Hour} {
+		fmt.Println(awspreset.HintWindow{}.Wait(100*time.Millisecond, hint))
+	}
+	// Output:
+	// 100ms true
+	// 2s true
+	// 5.1s true
+}
+
+// A policy without the SDKs' quota, and one with a larger quota.
+func Example_quota() {
+	p := awspreset.Standard21.Policy("s3")
+	fmt.Println(p.Budget.(*awspreset.TokenBudget).Balance())
+
+	p.Budget = retry.NoBudget{}
+	p.Budget = &awspreset.TokenBudget{Capacity: 2000, SuccessOnly: true} // 500 is the SDKs' own
+
+	fmt.Println(p.Budget.(*awspreset.TokenBudget).Balance())
+	// Output:
+	// 500
+	// 2000
 }

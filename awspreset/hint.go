@@ -1,7 +1,7 @@
 package awspreset
 
 import (
-	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/internal/dur"
+	"github.com/gobackoff/retry/internal/errfacts"
 )
 
 // RetryAfter returns how long a response asks to wait, as the preset's SDK reads its headers,
@@ -76,7 +77,7 @@ func javaScriptNumber(text string) (float64, bool) {
 		return 0, false // Go reads words and underscores, too
 	}
 	n, err := strconv.ParseFloat(text, 64)
-	return n, err == nil || errors.Is(err, strconv.ErrRange)
+	return n, err == nil || errfacts.Is(err, strconv.ErrRange)
 }
 
 // javaScriptRetryAfter reads a number of seconds with or without decimals, or a date. The SDK
@@ -107,3 +108,26 @@ func (hintAdded) Wait(delay, hint time.Duration) (time.Duration, bool) {
 func (hintAdded) String() string { return "added" }
 
 var _ retry.HintRule = hintAdded{}
+
+// HintWindow is a [retry.HintRule]. It waits for max(delay, min(hint, delay + Width)), as the SDKs
+// do for x-amz-retry-after since November 2026.
+type HintWindow struct {
+	Width time.Duration // 0 or less: 5 s
+}
+
+// Wait implements [retry.HintRule].
+func (r HintWindow) Wait(delay, hint time.Duration) (time.Duration, bool) {
+	width := r.Width
+	if width <= 0 {
+		width = 5 * time.Second
+	}
+	return max(delay, min(hint, dur.Add(delay, width))), true
+}
+
+// Validate reports a negative Width.
+func (r HintWindow) Validate() error {
+	if r.Width < 0 {
+		return fmt.Errorf("%w retry hint rule: HintWindow: Width %v is negative", retry.ErrInvalid, r.Width)
+	}
+	return nil
+}

@@ -1,11 +1,13 @@
 package awspreset_test
 
 import (
+	"errors"
 	"math"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
@@ -72,4 +74,38 @@ func TestGoV1Hint(t *testing.T) {
 		assert.Equal(t, want, wait)
 	}
 	assert.Implements(t, (*retry.HintRule)(nil), rule)
+}
+
+// TestHintWindow: a hint lengthens a delay by at most the width.
+func TestHintWindow(t *testing.T) {
+	const s = time.Second
+	for _, tt := range []struct {
+		name        string
+		rule        awspreset.HintWindow
+		delay, hint time.Duration
+		want        time.Duration
+	}{
+		{"within", awspreset.HintWindow{}, s, 3 * s, 3 * s},
+		{"at its end", awspreset.HintWindow{}, s, 6 * s, 6 * s},
+		{"after it", awspreset.HintWindow{}, s, 7 * s, 6 * s},
+		{"before it", awspreset.HintWindow{}, 5 * s, 3 * s, 5 * s},
+		{"another width", awspreset.HintWindow{Width: s}, s, 3 * s, 2 * s},
+		{"negative", awspreset.HintWindow{Width: -1}, s, math.MaxInt64, 6 * s},
+		{"narrowest", awspreset.HintWindow{Width: 1}, s, math.MaxInt64, s + 1},
+		{"saturating", awspreset.HintWindow{}, math.MaxInt64 - s, math.MaxInt64, math.MaxInt64},
+	} {
+		wait, ok := tt.rule.Wait(tt.delay, tt.hint)
+		assert.Equal(t, tt.want, wait, tt.name)
+		assert.True(t, ok, tt.name)
+	}
+	require.NoError(t, awspreset.HintWindow{Width: 1}.Validate())
+	assert.EqualError(t, awspreset.HintWindow{Width: -1}.Validate(), "invalid retry hint rule: HintWindow: Width -1ns is negative")
+}
+
+// TestHintWindowIsNotSpread: nothing random is added to a hint, as in the SDKs.
+func TestHintWindowIsNotSpread(t *testing.T) {
+	p := retry.Policy{Backoff: retry.NoDelay{}, Hint: awspreset.HintWindow{Width: time.Hour}, Rand: func() float64 { return 0.99 }}
+	wait, reason := p.Start().Failed(t.Context(), retry.After(errors.New("busy"), 30*time.Second))
+	require.NoError(t, reason)
+	assert.Equal(t, 30*time.Second, wait)
 }

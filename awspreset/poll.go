@@ -2,9 +2,9 @@ package awspreset
 
 import (
 	"context"
-	"errors"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/errfacts"
 )
 
 // LongPoll waits after a call of a long poll, such as ReceiveMessage of SQS, as the SDKs
@@ -17,7 +17,7 @@ import (
 // LongPoll returns err or, if ctx ends during the wait, an error that matches both err and
 // ctx's error. The wait is on p.Clock.
 func LongPoll(ctx context.Context, p retry.Policy, err error) error {
-	e, ok := errors.AsType[*retry.Error](err)
+	e, ok := errfacts.As[*retry.Error](err)
 	if !ok || e.Reason != retry.ErrBudget {
 		return err
 	}

@@ -38,7 +38,7 @@ const (
 	// doubt, use this one.
 	//
 	// The SDKs for Java and JavaScript truncate the delays to whole milliseconds, and each
-	// SDK retries a few errors that the others do not retry; docs/aws.md lists them.
+	// SDK retries a few errors that the others do not retry; docs/reference/aws.md lists them.
 	Standard21 Preset = iota
 
 	// BotocoreLegacy is botocore's legacy mode in every version, the default of botocore
@@ -139,7 +139,7 @@ const (
 // name in the AWS CLI or its ID in an SDK, such as [DynamoDB], "sqs", "lambda" or
 // "Route 53". Upper case, spaces and hyphens do not matter. Most services have no rules of
 // their own, and every name without such rules, as well as "", gets the general ones.
-// docs/aws.md lists the services with rules of their own.
+// docs/reference/aws.md lists the services with rules of their own.
 //
 // Like a client of an SDK, each policy has its own retry quota. Make one policy per service
 // and use it, or copies of it, for all calls.
@@ -174,7 +174,7 @@ var presets = [...]presetRow{
 		mode:     "standard",
 		name:     "aws-standard-2.1",
 		versions: "botocore and boto3 since 1.44.0, AWS CLI since 2.40.0, Go v2 since v1.48.0, JavaScript v3 since 3.1166.0, Java v2 since 2.58.0, the default",
-		source:   "retry behavior 2.1, as in boto/botocore 1.44.5, aws/aws-sdk-go-v2 v1.48.0, aws/aws-sdk-java-v2 2.58.0 and @smithy/core 3.41.0",
+		source:   "retry behavior 2.1, as in boto/botocore 1.44.8, aws/aws-sdk-go-v2 v1.48.0, aws/aws-sdk-java-v2 2.59.1 and @smithy/core 3.41.1",
 		policy:   standard21,
 	},
 	BotocoreLegacy: {
@@ -182,7 +182,7 @@ var presets = [...]presetRow{
 		mode:     "legacy",
 		name:     "aws-botocore-legacy",
 		versions: "botocore and boto3, all, the default until 1.43",
-		source:   "boto/botocore 1.44.5, botocore/retryhandler.py, botocore/data/_retry.json",
+		source:   "boto/botocore 1.44.8, botocore/retryhandler.py, botocore/data/_retry.json",
 		policy:   botocoreLegacy,
 	},
 	BotocoreStandard20: {
@@ -221,7 +221,7 @@ var presets = [...]presetRow{
 		mode:     "legacy",
 		name:     "aws-java-v2-legacy",
 		versions: "Java v2, all, the default until 2.57",
-		source:   "aws/aws-sdk-java-v2 2.58.0, core/retries, core/retries-spi, core/aws-core",
+		source:   "aws/aws-sdk-java-v2 2.59.1, core/retries, core/retries-spi, core/aws-core",
 		policy:   javaV2Legacy,
 	},
 	JavaV2Standard20: {
@@ -271,7 +271,7 @@ func standard21(service string) retry.Policy {
 			Else:      retry.FullJitter{Base: base, Cap: awsCap},
 		},
 		MaxAttempts: attempts,
-		Hint:        retry.HintWindow{},
+		Hint:        HintWindow{},
 		Budget:      quota(costs21),
 	}
 }
@@ -373,7 +373,7 @@ func javaScriptV3(string) retry.Policy {
 			Else:      wholeFull{Base: 100 * time.Millisecond, Cap: awsCap},
 		},
 		MaxAttempts: 3,
-		Hint:        retry.HintWindow{},
+		Hint:        HintWindow{},
 		Budget:      quota(TokenCosts{Transient: 10, Timeout: 10, Throttled: 5}),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"os"
 	"strconv"
@@ -17,28 +18,28 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-var update = flag.Bool("update", false, "update the tables of docs/aws.md")
+var update = flag.Bool("update", false, "update the tables of docs/aws.md and docs/reference/aws.md")
 
 func TestTables(t *testing.T) {
-	const page = "../docs/aws.md"
-	text, err := os.ReadFile(page)
-	require.NoError(t, err)
-	want := string(text)
-	for name, table := range map[string]string{
-		"uses": usesTable(t), "settings": settingsTable(t), "gone": goneText(t), "delays": delaysTable(), "errors": errorsTable(),
+	for page, tables := range map[string]map[string]string{
+		"../docs/aws.md":           {"uses": usesTable(t)},
+		"../docs/reference/aws.md": {"settings": settingsTable(t), "gone": goneText(t), "delays": delaysTable(), "errors": errorsTable()},
 	} {
-		before, rest, found := strings.Cut(want, "<!-- "+name+" -->\n")
-		require.True(t, found, name)
-		_, after, found := strings.Cut(rest, "<!-- end -->\n")
-		require.True(t, found, name)
-		want = before + "<!-- " + name + " -->\n" + table + "<!-- end -->\n" + after
-	}
-	if *update {
-		require.NoError(t, os.WriteFile(page, []byte(want), 0o644))
-		return
-	}
-	if want != string(text) { // too long to print
-		t.Errorf("the tables of %s are stale; run go test ./awspreset -run TestTables -update", page)
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		want := string(text)
+		for name, table := range tables {
+			before, rest, found := strings.Cut(want, "<!-- "+name+" -->\n")
+			require.True(t, found, name)
+			_, after, found := strings.Cut(rest, "<!-- end -->\n")
+			require.True(t, found, name)
+			want = before + "<!-- " + name + " -->\n" + table + "<!-- end -->\n" + after
+		}
+		if *update {
+			require.NoError(t, os.WriteFile(page, []byte(want), 0o644))
+		} else if want != string(text) { // too long to print
+			t.Errorf("the tables of %s are stale; run go test ./awspreset -run TestTables -update", page)
+		}
 	}
 }
 
@@ -67,6 +68,9 @@ func delaysTable() string {
 				forDynamoDB(preset, capOf),
 				forDynamoDB(preset, quotaOf),
 				forDynamoDB(preset, func(p retry.Policy) string {
+					if named, ok := p.Hint.(fmt.Stringer); ok {
+						return named.String() // a rule that has no name in a text
+					}
 					_, hint, _ := strings.Cut(textOf(retry.Policy{Hint: p.Hint})+" hint=at-least", "hint=")
 					if before, _, found := strings.Cut(hint, ")"); found {
 						return before + ")"
@@ -107,7 +111,7 @@ func jitterAfter(p retry.Policy, class retry.Class) string {
 	case 2*least >= most-time.Millisecond:
 		text = "equal"
 	}
-	if delayOf(p, 1, class, 1.0/3)%time.Millisecond == 0 {
+	if delayOf(p, 1, class, math.Pi/10)%time.Millisecond == 0 && delayOf(p, 2, class, math.E/10)%time.Millisecond == 0 {
 		text += ", ms"
 	}
 	return text
@@ -155,7 +159,8 @@ func quotaOf(p retry.Policy) string {
 }
 
 func errorsTable() string {
-	return grouped(head("presets", "statuses", "throttled statuses", "throttled codes", "other codes", "network"),
+	all := "\n*All 14* are `" + strings.Join(knownCodes[:throttling], "`, `") + "`.\n"
+	return all + "\n" + grouped(head("presets", "statuses", "throttled statuses", "throttled codes", "other codes", "network"),
 		func(preset awspreset.Preset, presets string) string {
 			return row(
 				presets,
@@ -203,7 +208,7 @@ func statuses(preset awspreset.Preset, class retry.Class) string {
 }
 
 // knownCodes are the codes that at least one SDK knows; the first 14 mean throttling.
-var knownCodes = []string{
+var knownCodes = [...]string{
 	"Throttling", "ThrottlingException", "ThrottledException", "RequestThrottledException",
 	"TooManyRequestsException", "ProvisionedThroughputExceededException", "TransactionInProgressException",
 	"RequestLimitExceeded", "BandwidthLimitExceeded", "LimitExceededException", "RequestThrottled",
@@ -213,8 +218,9 @@ var knownCodes = []string{
 	"SignatureDoesNotMatch", "AuthFailure", "RequestInTheFuture", "XMLParserError",
 }
 
+const throttling = 14
+
 func codes(preset awspreset.Preset, throttled bool) string {
-	const throttling = 14
 	c, bad := preset.Policy("").Classifier, 400
 	var in, out []string
 	for i, code := range knownCodes {

@@ -173,7 +173,7 @@ func (c classCase) failure() error {
 }
 
 // own21 lists the codes, texts and failures that one SDK classifies otherwise than the others in
-// retry behavior 2.1, and than [awspreset.Standard21]. docs/aws.md has them.
+// retry behavior 2.1, and than [awspreset.Standard21]. docs/reference/aws.md has them.
 var own21 = map[string][]string{
 	"botocore-standard-2.1": {
 		"untrusted-certificate", "client-error", "broken-stream", "bad-checksum", // it retries them

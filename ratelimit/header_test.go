@@ -84,8 +84,22 @@ func TestReadDocumented(t *testing.T) {
 			states{{Remaining: 597, Reset: 4 * time.Minute}}},
 		{"Fitbit, with a dash", header("Fitbit-Rate-Limit-Limit: 150", "Fitbit-Rate-Limit-Remaining: 149", "Fitbit-Rate-Limit-Reset: 1478"),
 			states{{Name: "fitbit", Limit: 150, Remaining: 149, Reset: 1478 * time.Second}}},
+		{"Docker Hub, windows without a reset", header("ratelimit-limit: 100;w=21600", "ratelimit-remaining: 76;w=21600"), // docs.docker.com/docker-hub/usage/pulls
+			states{{Limit: 100, Remaining: 76, Reset: 6 * time.Hour, Window: 6 * time.Hour}}},
 		{"gRPC metadata", http.Header{"ratelimit-limit": {"10"}, "ratelimit-remaining": {"9"}, "ratelimit-reset": {"1"}},
 			states{{Limit: 10, Remaining: 9, Reset: time.Second}}},
+		{"Yelp, ResetTime", header("RateLimit-DailyLimit: 500", "RateLimit-Remaining: 0", "RateLimit-ResetTime: 2026-11-03T00:00:00+00:00"),
+			states{{Reset: 12 * time.Hour}}},
+		{"GitLab, a ResetTime that is not understood", header("RateLimit-Limit: 60", "RateLimit-Remaining: 0", "RateLimit-Reset: 7", "RateLimit-ResetTime: noon"),
+			states{{Limit: 60, Reset: 7 * time.Second}}},
+		{"milliseconds", header("X-RateLimit-Limit: 5", "X-RateLimit-Remaining: 1", "X-RateLimit-Reset-Ms: 1500"),
+			states{{Limit: 5, Remaining: 1, Reset: 1500 * time.Millisecond}}},
+		{"two windows", header("RateLimit-Remaining: 7;w=3600, 0;w=60"),
+			states{{Reset: time.Minute, Window: time.Minute}}},
+		{"two prefixes", header("X-RateLimit-Limit: 5", "X-RateLimit-Remaining: 1", "X-RateLimit-Reset: 9", "RateLimit-Limit: 6", "RateLimit-Remaining: 0", "RateLimit-Reset: 8"),
+			states{{Limit: 6, Reset: 8 * time.Second}}},
+		{"a bad time and a window", header(`RateLimit: "a";r=1;t=soon`, `RateLimit-Policy: "a";q=3;w=4`),
+			states{{Name: "a", Limit: 3, Remaining: 1, Reset: 4 * time.Second, Window: 4 * time.Second}}},
 		{"a reset in the past", header("X-RateLimit-Limit: 20", "X-RateLimit-Remaining: 3", "X-RateLimit-Reset: 1793620700"),
 			states{{Limit: 20, Remaining: 3}}},
 	} {
@@ -108,6 +122,7 @@ func TestReadIgnores(t *testing.T) {
 		"nothing remains of":   {"X-RateLimit-Limit: 5", "X-RateLimit-Reset: 1"},
 		"no reset":             {"X-RateLimit-Limit: 5", "X-RateLimit-Remaining: 1"},
 		"a long value":         {"X-RateLimit-Limit: 5", "X-RateLimit-Remaining: " + strings.Repeat("0", 300), "X-RateLimit-Reset: 1"},
+		"no time":              {`RateLimit: "a";r=1`, `RateLimit-Policy: "a";q=9`},
 		"a string with no end": {`RateLimit: "a;r=1;t=2`},
 		"bytes":                {`RateLimit: "a";r=1;t=2`, `RateLimit-Policy: "a";q=9;w=5;qu="content-bytes"`},
 		"concurrent requests":  {`RateLimit: "a";r=1;t=2`, `RateLimit-Policy: "a";q=9;qu="concurrent-requests"`},
@@ -174,4 +189,23 @@ func FuzzRead(f *testing.F) {
 		}
 		assert.Equal(t, got, ratelimit.Read(h, noon))
 	})
+}
+
+func TestMentions(t *testing.T) {
+	for name, want := range map[string]bool{
+		"RateLimit":                            true,
+		"ratelimit-policy":                     true,
+		"X-RateLimit-Remaining":                true,
+		"x-rate-limit-reset":                   true,
+		"Anthropic-Ratelimit-Tokens-Remaining": true,
+		"X-Rate":                               false,
+		"X-Limit":                              false,
+		"Separate-Limit":                       true, // its middle is rate-limit; Read finds nothing
+		"Date":                                 false,
+		"":                                     false,
+	} {
+		assert.Equal(t, want, ratelimit.Mentions(http.Header{"Date": nil, name: {"1"}}), name)
+	}
+	header := http.Header{"Content-Type": {"text/plain"}, "Date": {"today"}, "X-Rate": {"1"}}
+	assert.Zero(t, testing.AllocsPerRun(100, func() { ratelimit.Mentions(header) }))
 }

@@ -13,9 +13,9 @@ import (
 type Limit struct{ Rate, Burst float64 }
 
 // A Store shares a [Limit] with other processes. [Redis] is one. It must be safe for concurrent
-// use. If a Store fails, hangs or panics, calls wait for it for at most a quarter of a second,
-// and then do not ask it for a second. Meanwhile, each process uses an equal share of the
-// Limit.
+// use. A call waits at most 250 ms for the Store. If the Store has not answered by then, fails
+// or panics, no call asks it again for one second. Meanwhile, each process uses an equal share
+// of the Limit.
 type Store interface {
 	// Take reserves n units of the limit of a key. It returns how long it takes until all of
 	// them are available (0 or less means now), and how many processes have called Take in the
@@ -56,7 +56,7 @@ type taker struct {
 
 // keep waits until the Limit allows a call, unless that would be too late.
 func (l *Limiter) keep(ctx context.Context, c *caller) error {
-	if l.Limit.Rate <= 0 || l.plenty(c.cost) {
+	if l.Limit.Rate <= 0 || l.plenty(c) {
 		return nil
 	}
 	t := &taker{cost: c.cost, turn: make(chan time.Duration, 1)}
@@ -103,17 +103,17 @@ func (l *Limiter) giveBack(units float64) {
 
 // plenty reports whether the server says that more than a quarter of each limit is left. Then it
 // knows better than the Limit.
-func (l *Limiter) plenty(units float64) bool {
+func (l *Limiter) plenty(c *caller) bool {
 	now := l.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	known := false
-	for _, d := range l.levels {
-		if !d.known || d.ignore.After(now) {
+	for _, d := range c.by.levels {
+		if !d.known || d.wrong {
 			continue
 		}
 		known = true
-		if !d.plenty(now, l, units) {
+		if !d.plenty(now, c.cost) {
 			return false
 		}
 	}

@@ -6,12 +6,14 @@ import (
 	"time"
 )
 
-const (
-	low   = 0.25 // below this part of a limit, it is tight
-	drain = 6    // how many times as fast as it would last until the reset, what is left is used
-	keeps = 0.9  // of its part of a new window, a process takes at once
-	grow  = 0.02 // added to the part of a process, so that newcomers get theirs
-	alone = 0.9  // with this part, nobody else uses the limit
+// The numbers of a level. TestNumbers has for each a server with which another value is worse.
+var (
+	low      = 0.25                    // below this part of a limit, it is tight
+	drain    = 6.                      // how many times as fast as it would last until the reset, what is left is used
+	grow     = 0.02                    // added to the part of a process, so that newcomers get theirs
+	rounding = 1100 * time.Millisecond // two resets of one window may be so far apart
+	opening  = 0.125                   // the part of a window, or of eight seconds, in which a process uses its part at most
+	proof    = 20.                     // calls that show that a header is wrong
 )
 
 // A level is one limit of the server, as this process has last heard of it. Windows and buckets
@@ -27,20 +29,25 @@ const (
 //	         up in a sixth of the time to the reset. Whatever the sum of the parts is, what is
 //	         left fades and does not run out: in a window, it ends with the window; in a bucket,
 //	         it stays where all use what is refilled.
-//	assumed  Nobody has confirmed the new window. One call begins, then two, four and so on.
-//	young    The first second, at most. The process's part of the new window begins at once.
-//	         Then it is tight.
+//	assumed  Nobody has confirmed the new window. One call begins. The others wait until a response
+//	         confirms it, but no longer than resets may be wrong.
+//	young    The opening. The process's part of the new window begins at once. Then it is tight.
 //
-// A level whose headers proved to be wrong is ignored for ten minutes.
+// A level whose headers proved to be wrong is ignored until a refusal agrees with them.
 type level struct {
-	name     string
+	id       State // its Name, Limit and Window as told
 	inTokens bool
 	known    bool
+	begun    float64   // by this process, on all routes
+	routes   int       // that were told of it
+	heard    time.Time // when a response last told of it
+	sample   sample
 
 	limit, left float64
 	at          time.Time     // when the request began whose response said so
 	sentAt      float64       // what this process had begun by then
 	end         time.Time     // when all is available again
+	again       time.Time     // when the latest refusal said that something is left
 	late        time.Duration // by how much end is too early, as refusals show
 	window      time.Duration // the longest time to a reset
 
@@ -58,21 +65,55 @@ type level struct {
 	part      float64
 
 	refills     int       // above 0: what is left grows before the reset, as in a bucket
-	exact       bool      // resets are not rounded to seconds
 	told        time.Time // an end, some time ago
 	toldAt      time.Time // when the request began whose response said so
 	used, reset float64   // sums of what was used and of seconds to the reset: their ratio is the refill
 
-	verified bool    // a refusal has agreed
-	lies     int     // calls in a row that succeeded although nothing was left
-	claimed  float64 // begun by this process
-	shown    float64 // how much less is left since
-	ignore   time.Time
+	verified bool      // a refusal has agreed
+	wrong    bool      // until a refusal agrees
+	lies     int       // calls in a row that succeeded although nothing was left
+	claimed  float64   // begun by this process
+	shown    float64   // how much less is left since
 	last     time.Time // when a call began
 }
 
-func newLevel(name string) *level {
-	return &level{name: name, inTokens: strings.Contains(name, "token")}
+func newLevel(s State) *level {
+	id := State{Name: s.Name, Limit: s.Limit, Window: s.Window}
+	return &level{id: id, inTokens: strings.Contains(s.Name, "token")}
+}
+
+// is reports whether a State is about this limit, or about one that looks the same.
+func (d *level) is(s State) bool {
+	return d.id == State{Name: s.Name, Limit: s.Limit, Window: s.Window}
+}
+
+// A sample is what a response on one route told of a level.
+type sample struct {
+	route     *route
+	left      float64
+	at, heard time.Time // when the request began, and when the response came
+	end       time.Time
+}
+
+// note takes what a level has just heard as the sample, if that is newer by a response.
+func (s *sample) note(now time.Time, on *route, b Begun, d *level) {
+	if s.route == nil || b.at.After(s.heard) {
+		*s = sample{on, d.left, d.at, now, d.end}
+	}
+}
+
+// another reports whether a State on a route is about another limit than this level. Then more
+// is left than in the sample of another route, although the request began after that was heard,
+// and the reset is still to come. In a bucket, what is left grows at most steadily until the
+// reset.
+func (d *level) another(r *route, b Begun, s State) bool {
+	full := d.sample.end.Add(-rounding)
+	if d.sample.route == r || !b.at.After(d.sample.heard) || !b.at.Before(full) {
+		return false
+	}
+	limit := max(s.Limit, d.limit)
+	grown := (limit - d.sample.left) * b.at.Sub(d.sample.at).Seconds() / full.Sub(d.sample.at).Seconds()
+	return s.Remaining > d.sample.left+max(0, grown)+limit*low
 }
 
 func (d *level) cost(units float64) float64 {
@@ -82,15 +123,9 @@ func (d *level) cost(units float64) float64 {
 	return 1
 }
 
-func (d *level) sent(calls, units float64) float64 {
-	if d.inTokens {
-		return units
-	}
-	return calls
-}
-
-// forget removes a refused request from what this process has begun.
+// forget removes a refused request from what this process has begun: the server does not count it.
 func (d *level) forget(b Begun) {
+	d.begun -= d.cost(b.cost)
 	if !b.at.After(d.at) {
 		d.sentAt -= d.cost(b.cost)
 	}
@@ -111,23 +146,17 @@ func (d *level) leftAt(t time.Time) float64 {
 	return min(d.limit, d.left+d.refill()*max(0, t.Sub(d.at).Seconds()))
 }
 
-// tolerance is how far two resets of one window may be apart, because of rounding.
-func (d *level) tolerance() time.Duration {
-	if d.exact {
-		return 150 * time.Millisecond
-	}
-	return 1100 * time.Millisecond
-}
-
 // hear notes what a response says. It returns whether this limit is why the server refused.
-func (d *level) hear(now time.Time, l *Limiter, b Begun, s State, r Response) bool {
-	cost, sent := d.cost(b.cost), d.sent(min(b.calls, l.calls), min(b.units, l.units))
+// sent is what this process had begun when the request began.
+func (d *level) hear(now time.Time, l *Limiter, b Begun, sent float64, s State, r Response) bool {
+	cost := d.cost(b.cost)
+	d.heard = now
 	limit := max(s.Limit, s.Remaining)
 	if s.Limit == 0 {
 		limit = max(d.limit, s.Remaining)
 	}
 	left := min(s.Remaining, limit)
-	over := r.Refused && left < max(cost, limit/50)
+	over := r.Refused && left < cost
 	if over {
 		left = min(left, max(0, cost-1))
 	}
@@ -141,21 +170,24 @@ func (d *level) hear(now time.Time, l *Limiter, b Begun, s State, r Response) bo
 	end := b.at.Add(reset)
 	if !d.known || limit != d.limit {
 		*d = level{
-			name: d.name, inTokens: d.inTokens, known: true, limit: limit, left: left, at: b.at, sentAt: sent,
-			end: end, window: max(reset, s.Window), since: b.at, mine0: sent, base: left, was: true,
+			id: d.id, inTokens: d.inTokens, begun: d.begun, routes: d.routes, heard: d.heard, sample: d.sample,
+			known: true, limit: limit, left: left, at: b.at, sentAt: sent,
+			end: end, window: max(reset, s.Window), since: b.at, mine0: sent, base: left, was: reset/2 <= l.maxWait(),
 			mine: sent, all: max(sent, limit-left), verified: d.verified, last: d.last, told: end, toldAt: b.at,
 		}
 		d.part = min(1, (d.mine+cost)/(d.all+cost))
 		d.share = d.part
 	}
+	if over && r.Hint > 0 {
+		d.again = now.Add(r.Hint)
+	}
 	d.window = max(d.window, s.Window, reset)
-	d.exact = d.exact || reset%time.Second != 0
 	d.compare(b.at, end, over, r.Hint)
-	if limit-left > limit/50 {
-		d.used, d.reset = 0.9*d.used+limit-left, 0.9*d.reset+reset.Seconds()
+	if left < limit {
+		d.used, d.reset = d.used+limit-left, d.reset+reset.Seconds()
 	}
 
-	turned := d.refills <= 0 && end.After(d.end.Add(max(d.tolerance(), d.window/4))) && (left > d.left || over || d.assumed)
+	turned := d.refills <= 0 && end.After(d.end.Add(rounding)) && (left > d.left || over || d.assumed)
 	before := d.leftAt(b.at)
 	mine := max(0, sent-d.sentAt)
 	used := max(mine, before-left)
@@ -165,16 +197,15 @@ func (d *level) hear(now time.Time, l *Limiter, b Begun, s State, r Response) bo
 	case d.assumed && over: // the window has not begun yet
 		used = mine
 	}
-	keep := math.Exp(-b.at.Sub(d.at).Seconds() / max(1, min(60, max(d.window, 8*l.rtt).Seconds())))
+	keep := math.Exp(-b.at.Sub(d.at).Seconds() / max(1, d.window.Seconds()))
 	d.mine, d.all = d.mine*keep+mine, d.all*keep+used
 	d.part = min(1, (d.mine+cost)/(d.all+cost))
 
 	switch {
 	case d.assumed && over && !turned: // the window has not begun yet
-		d.late = min(max(d.late, b.at.Sub(d.before)+slot), d.tolerance()+300*time.Millisecond)
+		d.late = min(max(d.late, b.at.Sub(d.before)+slot), rounding+slot)
 		d.end, d.tight, d.was = earlier(end, d.before), true, true
 	case d.assumed:
-		d.late -= d.late / 50
 		d.end = d.unrounded(end)
 	case turned:
 		d.turn(b.at, sent-cost)
@@ -185,9 +216,9 @@ func (d *level) hear(now time.Time, l *Limiter, b Begun, s State, r Response) bo
 		d.end = end // the earliest of the rounded ends
 	}
 	d.assumed = false
-	d.prove(now, b.at, cost, left, mine, turned, over, r.OK)
+	d.prove(b.at, cost, left, mine, turned, over, r.OK)
 	d.left, d.at, d.sentAt = left, b.at, sent
-	d.tight = left < limit*low || d.tight && (d.refills <= 0 || left < limit*2*low)
+	d.tight = left < limit*low || d.tight && d.refills <= 0
 	return over
 }
 
@@ -198,7 +229,7 @@ func (d *level) unrounded(end time.Time) time.Time {
 		return end
 	}
 	expected := d.end.Add(end.Sub(d.end) / d.window * d.window)
-	if end.Sub(expected) < d.tolerance() {
+	if end.Sub(expected) < rounding {
 		return expected
 	}
 	return end
@@ -218,16 +249,15 @@ func (d *level) resetOf(s State, r Response, over bool) time.Duration {
 
 // compare finds out whether what is left grows before the reset. Then the end moves with time.
 func (d *level) compare(at, end time.Time, over bool, hint time.Duration) {
-	tolerance := d.tolerance()
-	if over && hint > 0 && end.Sub(at)-hint > max(tolerance, end.Sub(at)/2) {
+	if over && hint > 0 && end.Sub(at)-hint > max(rounding, end.Sub(at)/2) {
 		d.refills = min(3, d.refills+2) // something is left again long before all is
 	}
-	if at.Sub(d.toldAt) < 2*tolerance {
+	if at.Sub(d.toldAt) < 2*rounding {
 		return
 	}
 	moved := end.Sub(d.told)
-	if d.told.Add(-tolerance).After(at) { // that window is not over
-		if moved.Abs() > tolerance {
+	if d.told.Add(-rounding).After(at) { // that window is not over
+		if moved.Abs() > rounding {
 			d.refills = min(3, d.refills+1)
 		} else {
 			d.refills = max(-3, d.refills-1)
@@ -238,30 +268,23 @@ func (d *level) compare(at, end time.Time, over bool, hint time.Duration) {
 
 // prove finds headers that are wrong: calls succeed although nothing is left, or do not change
 // what is left.
-func (d *level) prove(now, at time.Time, cost, left, mine float64, turned, over, ok bool) {
+func (d *level) prove(at time.Time, cost, left, mine float64, turned, over, ok bool) {
 	switch {
 	case over:
-		d.verified, d.lies, d.ignore = true, 0, time.Time{}
+		d.verified, d.lies, d.wrong = true, 0, false
 	case turned || left >= cost:
 		d.lies = 0
 	case ok && d.left < cost && at.After(d.at):
 		d.lies++
 	}
-	wrong := d.lies >= 20 || d.lies >= 2 && d.refills < 0
+	d.wrong = d.wrong || float64(d.lies) >= proof
 	if !turned {
 		d.claimed += mine
 		d.shown += d.leftAt(at) - left
 	}
-	if d.claimed >= max(20*cost, d.limit/50) {
-		enough := 0.8 // of what this process alone uses
-		if d.verified {
-			enough = 0.1
-		}
-		wrong = wrong || d.tight && d.refills != 0 && d.shown < enough*d.claimed
+	if d.claimed >= proof*cost {
+		d.wrong = d.wrong || d.tight && d.refills != 0 && d.shown < d.claimed/4
 		d.claimed, d.shown = 0, 0
-	}
-	if wrong {
-		d.ignore = now.Add(10 * time.Minute)
 	}
 }
 
@@ -273,16 +296,16 @@ func (d *level) turn(at time.Time, sent float64) {
 }
 
 // plenty reports whether more than a quarter is left, as far as the server has said lately.
-func (d *level) plenty(now time.Time, l *Limiter, units float64) bool {
-	out := max(0, d.sent(l.calls, l.units)-d.sentAt)
+func (d *level) plenty(now time.Time, units float64) bool {
+	out := max(0, d.begun-d.sentAt)
 	return d.leftAt(now)-out-d.cost(units) >= d.limit*low && now.Before(d.at.Add(max(d.window, time.Second)))
 }
 
 // state returns what is left now.
-func (d *level) state(now time.Time, l *Limiter) State {
-	out := max(0, d.sent(l.calls, l.units)-d.sentAt)
+func (d *level) state(now time.Time) State {
+	out := max(0, d.begun-d.sentAt)
 	return State{
-		Name:      d.name,
+		Name:      d.id.Name,
 		Limit:     d.limit,
 		Remaining: max(0, d.leftAt(now)-out),
 		Reset:     max(0, d.end.Add(d.late).Sub(now)),
@@ -290,9 +313,14 @@ func (d *level) state(now time.Time, l *Limiter) State {
 	}
 }
 
+// confirmed reports whether a refusal has agreed with what is known of this window.
+func (d *level) confirmed(now time.Time) bool {
+	return d.known && d.verified && d.refills <= 0 && !d.wrong
+}
+
 // short reports whether calls have to wait in this window, or had to in the one before.
 func (d *level) short(now time.Time) bool {
-	return d.known && !d.ignore.After(now) && (d.tight || d.was) && d.verified
+	return d.known && !d.wrong && (d.tight || d.was) && d.verified
 }
 
 // assume begins a new window that no response has confirmed.
@@ -310,14 +338,14 @@ func (d *level) assume(now time.Time, sent float64) {
 
 // gate returns when a call may begin.
 func (d *level) gate(now time.Time, l *Limiter, units float64) time.Time {
-	if !d.known || d.ignore.After(now) {
+	if !d.known || d.wrong {
 		return time.Time{}
 	}
-	cost, sent := min(d.cost(units), d.limit), d.sent(l.calls, l.units)
+	cost, sent := min(d.cost(units), d.limit), d.begun
 	if d.refills <= 0 && !now.Before(d.end.Add(d.late)) && d.left < d.limit {
 		d.assume(now, sent)
 	}
-	if at := d.young(now, l, sent, cost); at.After(now) {
+	if at := d.young(now, sent, cost); at.After(now) {
 		return at
 	}
 	out := max(0, sent-d.sentAt)
@@ -332,7 +360,7 @@ func (d *level) gate(now time.Time, l *Limiter, units float64) time.Time {
 	}
 	end := d.end.Add(d.late)
 	part := min(1, d.part+grow)
-	if d.part >= alone {
+	if d.part >= 1 {
 		if left-out >= cost {
 			return time.Time{}
 		}
@@ -350,7 +378,7 @@ func (d *level) gate(now time.Time, l *Limiter, units float64) time.Time {
 	if refill := d.refill(); refill > 0 {
 		horizon = duration((d.limit - left) / refill)
 	}
-	horizon = max(horizon, l.rtt, 10*time.Millisecond)
+	horizon = max(horizon, l.rtt, slot)
 	rate := part * drain * left / horizon.Seconds()
 	at := d.last.Add(duration(cost / rate))
 	if d.refills > 0 {
@@ -367,22 +395,20 @@ func (d *level) available(now, end time.Time, more float64) time.Time {
 	return end
 }
 
-// young returns when a call may begin in a window that has just begun. Windows do not begin for
-// all processes at the same time, so each takes its part at first.
-func (d *level) young(now time.Time, l *Limiter, sent, cost float64) time.Time {
+// young returns when a call may begin in a window that has just begun. Nobody knows exactly when
+// that was, and it was not at the same time for all processes. So each begins one call until a
+// response confirms the window, but does not wait for that longer than resets may be wrong. It takes
+// its part at once, and no more than that in the opening.
+func (d *level) young(now time.Time, sent, cost float64) time.Time {
 	if !d.was {
 		return time.Time{}
 	}
-	if d.assumed {
-		step := min(250*time.Millisecond, max(slot, l.rtt*3/2))
-		if k := max(0, now.Sub(d.since)/step); k < 12 && d.starts >= 1<<k {
-			return d.since.Add((k + 1) * step)
-		}
+	if d.assumed && d.starts >= 1 {
+		return d.since.Add(rounding)
 	}
-	ramp := min(time.Second, d.window/8)
 	mine := sent - d.mine0
-	if now.Sub(d.since) < ramp && mine > 0 && mine+cost > keeps*d.share*d.base {
-		return d.since.Add(ramp)
+	if mine > 0 && mine+cost > d.share*d.base {
+		return d.since.Add(duration(opening * min(8, d.window.Seconds())))
 	}
 	return time.Time{}
 }

@@ -5,6 +5,7 @@ import (
 	"container/heap"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,11 +31,12 @@ type Limiter struct {
 
 	// MaxWait is the longest time that a call waits before an attempt. If its turn would come
 	// later than that, or later than its deadline allows, the attempt begins at once, as
-	// without a Limiter. 0 or less means a minute.
+	// without a Limiter, unless a refusal has confirmed that nothing is left until then: see
+	// [Limiter.Wait]. 0 or less means a minute.
 	MaxWait time.Duration
 
-	// MaxLine is the maximum number of calls that wait. If so many are waiting, further calls
-	// begin at once. 0 or less means 10,000.
+	// MaxLine is the maximum number of calls that wait. If MaxLine calls are already waiting, the
+	// next call begins at once. 0 or less means 10,000.
 	MaxLine int
 
 	// Clock replaces the system's clock; nil means the system's. It should be the Clock of
@@ -42,13 +44,14 @@ type Limiter struct {
 	Clock retry.Clock
 
 	mu      sync.Mutex
-	line    line
-	calls   float64 // begun, without those that the server refused
-	units   float64 // what they cost
+	queues  []*queue
+	routes  map[string]*route
+	known   int // routes of which a response has come
 	levels  []*level
-	hints   closing
-	ramp    ramp // of a Limiter that knows nothing yet
-	heard   bool // Hear has been called
+	learned learned
+	probed  time.Time // a limit that is used up
+	ramp    ramp      // of a Limiter that knows nothing yet
+	heard   bool      // Hear has been called
 	reserve reserve
 	stats   Stats         // without States and Waiting
 	rtt     time.Duration // of a request, on average
@@ -59,7 +62,34 @@ type Limiter struct {
 type Begun struct {
 	at           time.Time
 	cost         float64
-	calls, units float64 // that had begun by then
+	route        string
+	calls, units float64 // begun on the route by then
+	marks        []mark
+}
+
+// A mark is what this process had begun by then, as a level counts.
+type mark struct {
+	level *level
+	sent  float64
+}
+
+// sent returns what this process had begun when a request began, as a level counts. since is
+// what has begun on its route since.
+func (b *Begun) sent(d *level, since float64, refused bool) float64 {
+	for _, m := range b.marks {
+		if m.level != d {
+			continue
+		}
+		if refused {
+			m.sent -= d.cost(b.cost)
+		}
+		return min(m.sent, d.begun)
+	}
+	return d.begun - since
+}
+
+func (b *Begun) counted(d *level) bool {
+	return slices.ContainsFunc(b.marks, func(m mark) bool { return m.level == d })
 }
 
 // A Response is what came back for a request. The zero Response stands for a request without a
@@ -78,7 +108,7 @@ func (l *Limiter) Begin(ctx context.Context) Begun {
 	now := l.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return Begun{at: now, cost: costOf(ctx), calls: l.calls, units: l.units}
+	return l.mark(now, routeOf(ctx), costOf(ctx))
 }
 
 // Hear notes the response to a request. The times of b and of the response tell how old the
@@ -94,8 +124,23 @@ func (l *Limiter) Hear(b Begun, r Response) {
 	l.note(now, b, r)
 }
 
-// Observe notes the hint of a refused attempt. [retry.Do] calls it. Once Hear has been called,
-// Observe does nothing, because responses say more than hints.
+// BegunAt is [Limiter.Begin] for a request that began at a time at which there was no Limiter yet.
+// The zero time means that the request is not known, and Hear ignores its response.
+func BegunAt(ctx context.Context, at time.Time) Begun {
+	return Begun{at: at, cost: costOf(ctx), route: routeOf(ctx)}
+}
+
+func (l *Limiter) mark(now time.Time, name string, cost float64) Begun {
+	r := l.route(name)
+	b := Begun{at: now, cost: cost, route: name, calls: r.calls, units: r.units}
+	for _, d := range l.boundBy(r).levels {
+		b.marks = append(b.marks, mark{d, d.begun})
+	}
+	return b
+}
+
+// Observe notes whether an attempt was throttled, and the hint. [retry.Do] calls it. Once Hear
+// has been called, Observe does nothing, because responses say more.
 func (l *Limiter) Observe(a retry.Attempt) {
 	now := l.now()
 	l.mu.Lock()
@@ -104,20 +149,14 @@ func (l *Limiter) Observe(a retry.Attempt) {
 		return
 	}
 	l.ramp.over = true // there will be no States
-	b := Begun{at: now, calls: l.calls, units: l.units}
-	l.note(now, b, Response{OK: a.Err == nil, Refused: a.Hint > 0, Hint: a.Hint})
+	refused := a.Err != nil && (a.Class == retry.ClassThrottled || a.Hint > 0)
+	if a.Err != nil && !refused && a.Class == retry.ClassPermanent {
+		return // it says nothing about the server's load
+	}
+	l.note(now, l.mark(now, "", 1), Response{OK: a.Err == nil, Refused: refused, Hint: a.Hint})
 }
 
 func (l *Limiter) note(now time.Time, b Begun, r Response) {
-	if r.Refused { // the server does not count it
-		l.calls--
-		l.units -= b.cost
-		b.calls--
-		b.units -= b.cost
-		for _, d := range l.levels {
-			d.forget(b)
-		}
-	}
 	if rtt := now.Sub(b.at); r.OK && rtt > 0 {
 		if l.rtt == 0 {
 			l.rtt, l.least = rtt, rtt
@@ -125,66 +164,89 @@ func (l *Limiter) note(now time.Time, b Begun, r Response) {
 		l.rtt += (rtt - l.rtt) / 8
 		l.least = min(rtt, l.least+l.least/64)
 	}
-	explained := false
-	for _, s := range r.States {
-		d := l.level(s.Name)
-		if d != nil && d.hear(now, l, b, s, r) {
-			explained = true
-		}
+	on := l.route(b.route)
+	said := r.OK || r.Refused || len(r.States) > 0
+	if said && !on.heard {
+		on.heard = true
+		l.known++
 	}
-	if r.OK || r.Refused || len(r.States) > 0 {
+	explained := l.tell(now, on, b, r)
+	if said {
 		l.ramp.over = l.ramp.over || len(r.States) == 0 || l.alone()
 	}
 	if r.Refused && r.Hint > 0 {
 		l.block(now, r.Hint)
 	}
 	if !explained {
-		l.hints.note(now, b, r, l.maxWait())
+		l.learned.note(now, on, b, r)
 	}
-	l.wakeFirst()
+	for _, q := range l.queues {
+		q.wakeFirst()
+	}
+}
+
+// tell tells the levels what a response says. It returns whether one of them is why the server
+// refused.
+func (l *Limiter) tell(now time.Time, on *route, b Begun, r Response) (explained bool) {
+	calls, units := max(0, on.calls-b.calls), max(0, on.units-b.units) // begun since
+	told := make([]*level, 0, len(r.States))
+	for _, s := range r.States {
+		told = append(told, l.told(on, b, s))
+	}
+	if r.Refused {
+		on.calls--
+		on.units -= b.cost
+		for _, m := range b.marks {
+			m.level.forget(b)
+		}
+	}
+	for i, d := range told {
+		since := calls
+		if d.inTokens {
+			since = units
+		}
+		if d.hear(now, l, b, b.sent(d, since, r.Refused), r.States[i], r) {
+			explained = true
+		}
+		d.sample.note(now, on, b, d)
+	}
+	l.untell(on, told, b, r.OK)
+	return explained
 }
 
 // alone reports whether nobody else uses the limits.
 func (l *Limiter) alone() bool {
 	for _, d := range l.levels {
-		if d.part < alone {
+		if d.part < 1 {
 			return false
 		}
 	}
 	return true
 }
 
-func (l *Limiter) level(name string) *level {
-	for _, d := range l.levels {
-		if d.name == name {
-			return d
-		}
+// gate returns when the next call of a queue may begin.
+func (l *Limiter) gate(now time.Time, by bound, cost float64) time.Time {
+	at := l.ramp.gate(now)
+	if by.slowed {
+		at = later(at, l.learned.gate(now, by.dried))
 	}
-	if len(l.levels) == maxStates {
-		return nil
-	}
-	d := newLevel(name)
-	l.levels = append(l.levels, d)
-	return d
-}
-
-// gate returns when the next call may begin.
-func (l *Limiter) gate(now time.Time, cost float64) time.Time {
-	at := l.hints.gate(now)
-	at = later(at, l.ramp.gate(now))
-	for _, d := range l.levels {
+	for _, d := range by.levels {
 		at = later(at, d.gate(now, l, cost))
 	}
 	return at
 }
 
 // start notes that a call begins.
-func (l *Limiter) start(now time.Time, cost float64) {
-	l.hints.start(now)
+func (l *Limiter) start(now time.Time, c *caller) {
+	if c.by.slowed {
+		l.learned.start(now)
+	}
 	l.ramp.begun++
-	l.calls++
-	l.units += cost
-	for _, d := range l.levels {
+	r := l.route(c.route)
+	r.calls++
+	r.units += c.cost
+	for _, d := range c.by.levels {
+		d.begun += d.cost(c.cost)
 		d.last = now
 		d.starts++
 	}
@@ -195,7 +257,13 @@ func (l *Limiter) maxWait() time.Duration { return cmp.Or(max(0, l.MaxWait), tim
 func (l *Limiter) maxLine() int { return cmp.Or(max(0, l.MaxLine), 10_000) }
 
 // waiting returns the number of calls that wait, for the levels or for the Limit.
-func (l *Limiter) waiting() int { return len(l.line) + l.reserve.waiting }
+func (l *Limiter) waiting() int {
+	n := l.reserve.waiting
+	for _, q := range l.queues {
+		n += len(q.line)
+	}
+	return n
+}
 
 func (l *Limiter) clock() retry.Clock { return cmp.Or[retry.Clock](l.Clock, retry.SystemClock{}) }
 
@@ -217,14 +285,41 @@ func earlier(a, b time.Time) time.Time {
 
 // A caller is a call in line.
 type caller struct {
-	cost  float64
-	due   time.Time // a turn that comes later is too late
-	last  time.Time // it begins at the latest
-	late  time.Time // later, it could hardly end in time
-	order time.Time // of the line
-	since time.Time // it waits; zero: it did not have to
-	index int       // in the line; -1: not in it
-	wake  context.CancelFunc
+	cost    float64
+	route   string
+	by      bound
+	queue   *queue    // nil: it does not wait
+	due     time.Time // a turn that comes later is too late
+	last    time.Time // it begins at the latest
+	late    time.Time // later, it could hardly end in time
+	order   time.Time // of the line
+	since   time.Time // it waits; zero: it did not have to
+	slept   time.Time // the end of its last wait; zero: there was none
+	index   int       // in the line; -1: not in it
+	yielded bool      // see yield
+	chosen  bool      // see pass
+	wake    context.CancelFunc
+}
+
+// A queue has the calls that wait for the same limits.
+type queue struct {
+	by   bound
+	line line
+}
+
+func (q *queue) wakeFirst() {
+	if len(q.line) > 0 && q.line[0].wake != nil {
+		q.line[0].wake()
+	}
+}
+
+// queue returns the queue of the calls that wait for the same limits, or a new one.
+func (l *Limiter) queue(by bound) *queue {
+	at := slices.IndexFunc(l.queues, func(q *queue) bool { return q.by.equal(by) })
+	if at < 0 {
+		return &queue{by: by}
+	}
+	return l.queues[at]
 }
 
 // A line is a heap of the calls that wait.
@@ -233,7 +328,22 @@ type line []*caller
 func (l line) Len() int           { return len(l) }
 func (l line) Less(i, j int) bool { return l[i].order.Before(l[j].order) }
 func (l line) Swap(i, j int)      { l[i], l[j] = l[j], l[i]; l[i].index, l[j].index = i, j }
-func (l *line) Push(x any)        { c := x.(*caller); c.index = len(*l); *l = append(*l, c) }
+
+// before returns how many calls come before a time in the order of the line, or a number above most.
+func (l line) before(order time.Time, most float64) (n float64) {
+	next := []int{0}
+	for len(next) > 0 && n <= most {
+		i := next[len(next)-1]
+		next = next[:len(next)-1]
+		if i < len(l) && l[i].order.Before(order) {
+			n++
+			next = append(next, 2*i+1, 2*i+2)
+		}
+	}
+	return n
+}
+
+func (l *line) Push(x any) { c := x.(*caller); c.index = len(*l); *l = append(*l, c) }
 func (l *line) Pop() any {
 	last := len(*l) - 1
 	c := (*l)[last]
@@ -246,9 +356,11 @@ func (l *line) Pop() any {
 // Wait waits until an attempt may begin. The call whose deadline comes first is the first. Wait
 // returns an error if ctx ends or the Clock fails while it waits. While a limit is short, it
 // also returns one, which matches [context.DeadlineExceeded], if less time is left than the
-// shortest of recent requests took.
+// shortest of recent requests took. If nothing is left until after MaxWait or the deadline of
+// ctx, as a refusal has confirmed, Wait returns a [*UsedUpError], except to one call in ten
+// seconds, which finds out whether that still holds.
 func (l *Limiter) Wait(ctx context.Context) error {
-	c := &caller{cost: costOf(ctx), index: -1}
+	c := &caller{cost: costOf(ctx), route: routeOf(ctx), index: -1}
 	defer l.conclude(c)
 	var ended error
 	for {
@@ -286,105 +398,192 @@ func (l *Limiter) conclude(c *caller) {
 	l.stats.Waited += max(0, now.Sub(c.since))
 }
 
-// sleep waits, and notes when a call began to wait.
+// sleep waits, and notes when a call began to wait, and how late it is now at the earliest: a
+// Clock that stands still must not keep a call for ever.
 func (l *Limiter) sleep(ctx context.Context, c *caller, d time.Duration) error {
+	began := later(l.now(), c.slept)
 	if c.since.IsZero() {
-		c.since = l.now()
+		c.since = began
 	}
-	return l.clock().Sleep(ctx, d)
+	err := l.clock().Sleep(ctx, d)
+	if err == nil && ctx.Err() == nil {
+		c.slept = began.Add(d)
+	}
+	return err
 }
 
 // turn returns how long a call waits before it asks again; 0: it begins, or ends with the
 // error.
 func (l *Limiter) turn(ctx context.Context, c *caller, wake context.CancelFunc, ended error) (time.Duration, error) {
-	now := l.now()
+	now := later(l.now(), c.slept)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if ended != nil {
 		l.leave(c)
 		return 0, ended
 	}
-	if l.hopeless(ctx, now) {
+	if c.queue == nil || c.index == 0 {
+		l.bind(c)
+	}
+	if l.hopeless(ctx, now, c.by) {
 		l.leave(c)
 		return 0, errLate
 	}
+	if err := l.usedUp(ctx, now, c); err != nil {
+		l.leave(c)
+		return 0, err
+	}
+	dry := c.by.slowed && l.learned.dry > 0
 	if c.index < 0 {
-		l.bound(ctx, now, c)
-		if l.waiting() >= l.maxLine() || len(l.line) == 0 && !l.gate(now, c.cost).After(now) {
-			l.start(now, c.cost)
+		l.limitWait(ctx, now, c)
+		c.order = c.due
+		if dry {
+			l.learned.came++
+		}
+		q := l.queue(c.by)
+		tooLong := l.waiting() >= l.maxLine() || c.by.slowed && l.learned.tooLong(now, q.line, c)
+		if tooLong || len(q.line) == 0 && !l.gate(now, c.by, c.cost).After(now) {
+			l.start(now, c)
 			return 0, nil
 		}
-		c.order = c.due
-		heap.Push(&l.line, c)
+		l.join(q, c)
 	}
 	c.wake = wake
-	if c.late.After(c.due) && !c.due.After(now) && l.short(now) {
+	if c.late.After(c.due) && !c.due.After(now) && l.short(now, c.by) {
 		l.yield(c)
 	}
 	at := c.last
 	if c.index == 0 {
-		gate := l.gate(now, c.cost)
-		if gate.Before(c.due) {
+		gate := l.gate(now, c.by, c.cost)
+		switch {
+		case dry && !gate.After(now) && l.pass(now, c):
+		case gate.Before(c.due):
 			at = earlier(at, gate)
-		} else {
+		case dry: // the next success changes that
+		default:
 			at = now // its turn would come too late: as without a Limiter
 		}
 	}
 	if at.After(now) {
 		return at.Sub(now), nil
 	}
-	l.start(now, c.cost)
+	err := l.dry(now, c)
+	if err == nil && c.yielded && c.by.slowed && l.gate(now, c.by, c.cost).After(now) {
+		err = errLate // the others have left nothing
+	}
+	if err == nil {
+		l.start(now, c)
+	}
 	l.leave(c)
-	return 0, nil
+	return 0, err
+}
+
+// bind finds out what a call waits for. That may have changed while it waited.
+func (l *Limiter) bind(c *caller) {
+	by := l.boundBy(l.route(c.route))
+	if c.queue == nil {
+		c.by = by
+		return
+	}
+	if by.equal(c.by) {
+		return
+	}
+	l.leave(c)
+	c.by = by
+	l.join(l.queue(by), c)
+}
+
+// pass lets the call that has the most time left begin in place of the first, if the first has less
+// than half as much, and returns whether it did. While nothing succeeds, a request has to find out
+// whether that still holds, and one that ends too soon finds out nothing.
+func (l *Limiter) pass(now time.Time, c *caller) bool {
+	if !c.last.After(now) || c.chosen {
+		return false
+	}
+	best := slices.MaxFunc(c.queue.line, func(a, b *caller) int { return a.due.Compare(b.due) })
+	if 2*c.due.Sub(now) >= best.due.Sub(now) {
+		return false
+	}
+	best.chosen = true
+	best.order = c.order.Add(-1)
+	heap.Fix(&c.queue.line, best.index)
+	c.queue.wakeFirst()
+	return true
 }
 
 // yield moves a call that may be too late behind those that are not. It still begins if the
 // others leave something.
 func (l *Limiter) yield(c *caller) {
+	c.yielded = true
 	c.order = c.order.Add(time.Hour)
 	c.due, c.last = c.late, c.late
-	heap.Fix(&l.line, c.index)
+	heap.Fix(&c.queue.line, c.index)
 }
 
 var errLate = fmt.Errorf("ratelimit: %w, as requests usually take: it would use up the limit for nothing", context.DeadlineExceeded)
 
-// hopeless reports whether a call could not end in time although the limit is short: it must not
+// hopeless reports whether a call could not end in time although a limit is short: it must not
 // use up what others need.
-func (l *Limiter) hopeless(ctx context.Context, now time.Time) bool {
+func (l *Limiter) hopeless(ctx context.Context, now time.Time, by bound) bool {
 	deadline, ok := ctx.Deadline()
-	return ok && deadline.Sub(now) < l.least && l.short(now)
+	return ok && deadline.Sub(now) < l.least && l.short(now, by)
 }
 
 // short reports whether calls have to wait for a limit, or had to lately.
-func (l *Limiter) short(now time.Time) bool {
-	for _, d := range l.levels {
-		if d.short(now) {
-			return true
-		}
+func (l *Limiter) short(now time.Time, by bound) bool {
+	if by.slowed && l.learned.short(now) {
+		return true
 	}
-	return false
+	return slices.ContainsFunc(by.levels, func(d *level) bool { return d.short(now) })
 }
 
-// bound sets until when a call may wait.
-func (l *Limiter) bound(ctx context.Context, now time.Time, c *caller) {
+// Paces reports whether the Limiter, and not a Budget, bounds the retries after throttling:
+// [retry.Do] asks. It does while the Limiter knows a limit that is short, or refusals have made it
+// slow.
+func (l *Limiter) Paces(retry.Attempt) bool {
+	now := l.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.short(now, bound{levels: l.levels}) || l.learned.rate > 0
+}
+
+// limitWait sets until when a call may wait.
+func (l *Limiter) limitWait(ctx context.Context, now time.Time, c *caller) {
 	c.due = now.Add(l.maxWait())
 	c.last, c.late = c.due, c.due
 	if deadline, ok := ctx.Deadline(); ok {
-		c.due = earlier(c.due, deadline.Add(-l.rtt*5/4))
-		c.last = earlier(c.due, now.Add(deadline.Sub(now)*3/4))
-		c.late = deadline.Add(-l.least)
+		left := deadline.Sub(now)
+		takes := l.rtt * 5 / 4
+		if takes == 0 {
+			takes = left / 8 // nobody knows
+		}
+		c.due = earlier(c.due, deadline.Add(-takes))
+		c.last = c.due
+		if !l.short(now, c.by) { // the wait may be for nothing
+			c.last = earlier(c.due, now.Add(left*3/4))
+		}
+		c.late = earlier(c.late, deadline.Add(-cmp.Or(l.least, takes/16)))
 	}
+}
+
+func (l *Limiter) join(q *queue, c *caller) {
+	if len(q.line) == 0 {
+		l.queues = append(l.queues, q)
+	}
+	c.queue = q
+	heap.Push(&q.line, c)
 }
 
 func (l *Limiter) leave(c *caller) {
+	q := c.queue
+	if q == nil {
+		return
+	}
 	if c.index >= 0 {
-		heap.Remove(&l.line, c.index)
+		heap.Remove(&q.line, c.index)
+		if len(q.line) == 0 {
+			l.queues = slices.DeleteFunc(l.queues, func(other *queue) bool { return other == q })
+		}
 	}
-	l.wakeFirst()
-}
-
-func (l *Limiter) wakeFirst() {
-	if len(l.line) > 0 && l.line[0].wake != nil {
-		l.line[0].wake()
-	}
+	q.wakeFirst()
 }

@@ -238,7 +238,7 @@ func TestOrder(t *testing.T) {
 		}
 		synctest.Wait()
 		runtime.ReadMemStats(&after)
-		assert.Less(t, (after.Sys-before.Sys)/calls, uint64(32<<10), "bytes for each call")
+		assert.Less(t, (int64(after.Sys)-int64(before.Sys))/calls, int64(32<<10), "bytes for each call")
 		time.Sleep(2 * sec)
 		mu.Lock()
 		assert.Empty(t, order)
@@ -322,39 +322,109 @@ func TestPanicOfTheClockLosesNobody(t *testing.T) {
 	}
 }
 
+// A frozen Clock always says the same time, as that of a test may.
+type frozen struct{ sleeps atomic.Int64 }
+
+func (*frozen) Now() time.Time { return time.Unix(1e9, 0) }
+
+func (f *frozen) Sleep(context.Context, time.Duration) error {
+	if f.sleeps.Add(1) > 100 {
+		return errors.New("this does not end")
+	}
+	return nil
+}
+
+// TestClockThatStandsStill: what a call has slept counts, so it begins in the end.
+func TestClockThatStandsStill(t *testing.T) {
+	clock := new(frozen)
+	l := &ratelimit.Limiter{Clock: clock}
+	exhaust(l, 10*sec)
+	for range 3 {
+		assert.NoError(t, l.Wait(t.Context()))
+	}
+	assert.Positive(t, clock.sleeps.Load())
+}
+
+// TestHints: after three refusals with a long hint, without a success in between, nothing begins
+// until the earliest hint is over, except one call after ten seconds.
 func TestHints(t *testing.T) {
-	refused := retry.Attempt{Err: errors.New("refused"), Verdict: retry.Verdict{Hint: 3 * sec}}
-	t.Run("three close", func(t *testing.T) {
+	refused := func(hint time.Duration) retry.Attempt {
+		return retry.Attempt{Err: errors.New("refused"), Verdict: retry.Verdict{Class: retry.ClassThrottled, Hint: hint}}
+	}
+	closed := func(t *testing.T, hints ...time.Duration) *ratelimit.Limiter {
+		l := &ratelimit.Limiter{}
+		for _, hint := range hints {
+			require.NoError(t, l.Wait(t.Context()))
+			l.Observe(refused(hint))
+		}
+		return l
+	}
+	for _, tt := range []struct {
+		name  string
+		hints []time.Duration
+		want  time.Duration // after the probe
+	}{
+		{"three close", []time.Duration{20 * sec, 20 * sec, 20 * sec}, 20 * sec},
+		{"the earliest counts", []time.Duration{40 * sec, 15 * sec, 20 * sec}, 15 * sec},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := closed(t, tt.hints...)
+				start := time.Now()
+				assert.InDelta(t, 10, waits(t, l, t.Context()).Seconds(), 0.3, "a probe")
+				require.NoError(t, l.Wait(t.Context()))
+				assert.InDelta(t, tt.want.Seconds(), time.Since(start).Seconds(), 0.4)
+			})
+		})
+	}
+	t.Run("short ones do not close", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			l := &ratelimit.Limiter{}
-			for range 3 {
-				assert.Zero(t, waits(t, l, t.Context()))
-				l.Observe(refused)
-			}
-			assert.Equal(t, 100*ms, waits(t, l, t.Context()), "a probe")
-			l.Observe(refused)
-			assert.Equal(t, 200*ms, waits(t, l, t.Context()), "another")
+			l := closed(t, 9*sec, 9*sec, 9*sec)
+			assert.Less(t, waits(t, l, t.Context()), sec)
 		})
 	})
 	t.Run("a success opens", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			l := &ratelimit.Limiter{}
-			for range 3 {
-				l.Observe(refused)
-			}
-			assert.Equal(t, 100*ms, waits(t, l, t.Context()))
+			l := closed(t, 40*sec, 40*sec, 40*sec)
+			assert.Equal(t, 10*sec, waits(t, l, t.Context()).Round(sec))
 			l.Observe(retry.Attempt{})
-			assert.Zero(t, waits(t, l, t.Context()))
-			assert.Zero(t, waits(t, l, t.Context()))
+			assert.Less(t, waits(t, l, t.Context()), 2*sec)
 		})
 	})
-	t.Run("others are not hints", func(t *testing.T) {
+	t.Run("a probe whose hint ends later is the last", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l := closed(t, 40*sec, 40*sec, 40*sec)
+			assert.Equal(t, 10*sec, waits(t, l, t.Context()).Round(sec))
+			l.Observe(refused(40 * sec))
+			assert.Equal(t, 40*sec, waits(t, l, t.Context()).Round(sec))
+		})
+	})
+	t.Run("other failures are not refusals", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l := &ratelimit.Limiter{}
 			for range 100 {
 				assert.Zero(t, waits(t, l, t.Context()))
 				l.Observe(retry.Attempt{Err: errors.New("failed")})
 			}
+		})
+	})
+	t.Run("a refusal without a hint slows", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l := &ratelimit.Limiter{}
+			l.Observe(refused(0))
+			start := time.Now()
+			for range 10 {
+				require.NoError(t, l.Wait(t.Context()))
+				l.Observe(refused(0))
+			}
+			assert.Greater(t, time.Since(start), 5*sec, "ten calls that are all refused")
+			l.Observe(retry.Attempt{})
+			time.Sleep(2 * time.Minute)
+			start = time.Now()
+			for range 10 {
+				require.NoError(t, l.Wait(t.Context()))
+			}
+			assert.Zero(t, time.Since(start), "a minute without a refusal has passed")
 		})
 	})
 }

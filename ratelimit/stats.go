@@ -19,7 +19,7 @@ func (l *Limiter) Stats() Stats {
 	s.Waiting = l.waiting()
 	for _, d := range l.levels {
 		if d.known {
-			s.States = append(s.States, d.state(now, l))
+			s.States = append(s.States, d.state(now))
 		}
 	}
 	return s

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -102,7 +100,6 @@ func Do[T any](ctx context.Context, b Batch[T], items []T, send func(ctx context
 		policy.MaxAttempts = most
 	}
 	policy.Backoff = delay
-	policy.Classifier = retry.ClassifierFunc(func(error) retry.Verdict { return r.verdict })
 	policy = policy.With(retry.Hooks{OnRetry: func(_ context.Context, _ retry.Attempt, wait time.Duration) { r.waited = wait }})
 	for len(r.again)+len(r.waiting) > 0 {
 		r.failures, r.waited = 0, 0
@@ -131,6 +128,19 @@ func (b Batch[T]) Validate() error {
 	return b.Policy.Validate()
 }
 
+// Effective returns the Policy with what its zero fields mean for the calls of a Batch, for logs
+// and for retryconfig.Text. They mean what they mean for [retry.Do].
+func (b Batch[T]) Effective() retry.Policy {
+	p := b.Policy
+	if p.Hint == nil {
+		p.Hint = retry.HintAtLeast{}
+	}
+	if p.Budget == nil {
+		p.Budget = retry.NoBudget{}
+	}
+	return p
+}
+
 func (b Batch[T]) validate(ctx context.Context, hasSend bool) error {
 	if ctx == nil || !hasSend {
 		return fmt.Errorf("retrybatch: %w call: the context or send is nil", retry.ErrInvalid)
@@ -155,7 +165,6 @@ type run[T any] struct {
 
 	failures int           // calls in a row with an item to retry
 	waited   time.Duration // before the current call
-	verdict  retry.Verdict // on the error of the last call
 }
 
 // call is the operation of the Policy: one call of send.
@@ -187,7 +196,7 @@ func unknownIndex(failed map[int]error, n int) error {
 // someFailed handles the errors of items. It returns nil if there is no item to retry.
 func (r *run[T]) someFailed(ctx context.Context, batch []int, failed map[int]error) error {
 	var worst error
-	r.verdict = retry.Verdict{}
+	var all retry.Verdict
 	done := map[Fate]int{}
 	for i, item := range batch {
 		err := failed[i]
@@ -207,26 +216,19 @@ func (r *run[T]) someFailed(ctx context.Context, batch []int, failed map[int]err
 			continue
 		}
 		r.retry(item, err)
-		if worst == nil || v.Class > r.verdict.Class {
+		if worst == nil || v.Class > all.Class {
 			worst = err
-			r.verdict.Class = v.Class
+			all.Class = v.Class
 		}
-		r.verdict.Hint = max(r.verdict.Hint, v.Hint)
+		all.Hint = max(all.Hint, v.Hint)
 	}
 	r.report(ctx, done)
 	if worst == nil {
 		return nil
 	}
 	r.failures++
-	r.verdict.Progress = len(r.again) < len(batch)
-	err := fmt.Errorf("%d of %d items: %w", len(r.again), len(batch), worst)
-	if r.verdict.Hint > 0 {
-		err = retry.After(err, r.verdict.Hint) // instead of the hint that worst may be marked with
-	}
-	if r.verdict.Progress {
-		err = retry.Progress(err)
-	}
-	return err
+	all.Progress = len(r.again) < len(batch)
+	return retry.WithVerdict(fmt.Errorf("%d of %d items: %w", len(r.again), len(batch), worst), all)
 }
 
 // allFailed handles the error of a call.
@@ -257,17 +259,7 @@ func (r *run[T]) allFailed(ctx context.Context, batch []int, err error) error {
 	r.report(ctx, done)
 	v.Progress = false
 	v.Unrepeatable = len(r.again)+len(r.waiting) == 0 // nothing is left to send
-	r.verdict = v
-	if unknown && !v.Unrepeatable && !v.GaveUp && v.Class != retry.ClassPermanent && isMarked(err) {
-		return retry.Transient(err)
-	}
-	return err
-}
-
-// isMarked reports whether a marker says that err is unrepeatable. MayRepeat overrides it.
-func isMarked(err error) bool {
-	noOpinion := retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{} })
-	return retry.Policy{Classifier: noOpinion}.Classify(err).Unrepeatable
+	return retry.WithVerdict(err, v)
 }
 
 // classifyCall is the Classifier of a call's error. The error is unrepeatable if the outcome
@@ -284,24 +276,10 @@ func (r *run[T]) classifyCall(err error) retry.Verdict {
 		v.Unrepeatable = true
 	case v.Class == retry.ClassPermanent || v.Class == retry.ClassThrottled:
 	default:
-		v.Unrepeatable = v.Unrepeatable || !isUnsent(err) && !isUnprocessed(facts.Status)
+		fate := facts.Fate()
+		v.Unrepeatable = v.Unrepeatable || fate != errfacts.Unsent && fate != errfacts.Unprocessed
 	}
 	return v
-}
-
-// isUnsent reports whether no connection was made.
-func isUnsent(err error) bool {
-	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "dial" {
-		return true
-	}
-	_, lookup := errors.AsType[*net.DNSError](err)
-	return lookup
-}
-
-// isUnprocessed reports whether a server that responds with the status has not processed
-// the request (RFC 9110, section 15.5.20; RFC 8470, section 5.2).
-func isUnprocessed(status int) bool {
-	return status == http.StatusMisdirectedRequest || status == http.StatusTooEarly
 }
 
 func (r *run[T]) mayRepeat(item int) bool {

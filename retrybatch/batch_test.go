@@ -7,6 +7,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"net/http"
+	"net/url"
 	"slices"
 	"syscall"
 	"testing"
@@ -18,6 +20,7 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retrybatch"
+	"github.com/gobackoff/retry/retryhttp"
 	"github.com/gobackoff/retry/retrytest"
 )
 
@@ -737,3 +740,49 @@ func TestLostCalls(t *testing.T) {
 	assert.Equal(t, 3, calls)
 	assert.Equal(t, map[retrybatch.Fate][]int{retrybatch.Unknown: {0, 1, 2}, retrybatch.NotSent: {3, 4}}, fates(failed))
 }
+
+// TestUnsentCalls: if nothing left, no item is in doubt, so the call is repeated.
+func TestUnsentCalls(t *testing.T) {
+	proxy := &url.URL{Scheme: "http", Host: "127.0.0.1:1"}
+	client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(proxy)}}
+	_, proxyDown := client.Post("https://example.com/", "", nil)
+	require.Error(t, proxyDown)
+	for name, tt := range map[string]struct {
+		err  error
+		sent bool
+	}{
+		"connection refused":              {err: errDial},
+		"proxy down":                      {err: proxyDown},
+		"unknown host":                    {err: &net.DNSError{IsNotFound: true}},
+		"said by a client":                {err: fmt.Errorf("call: %w", retryhttp.Unsent(errors.New("no token")))},
+		"several connections refused":     {err: errors.Join(errDial, errDial)},
+		"misdirected":                     {err: status(421)},
+		"too early":                       {err: status(425)},
+		"lost":                            {err: &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}, sent: true},
+		"one refused, one lost":           {err: errors.Join(errDial, io.EOF), sent: true},
+		"the server could not connect":    {err: badGateway{status(502), errDial}, sent: true},
+		"one client says so, one is lost": {err: errors.Join(retryhttp.Unsent(errors.New("no token")), io.EOF), sent: true},
+	} {
+		calls := 0
+		batch := retrybatch.Batch[int]{Policy: retry.Policy{Backoff: retry.NoDelay{}}}
+		failed, _ := retrybatch.Do(t.Context(), batch, sequence(3), func(context.Context, []int) (map[int]error, error) {
+			calls++
+			return nil, tt.err
+		})
+		if tt.sent {
+			assert.Equal(t, 1, calls, name)
+			assert.Equal(t, map[retrybatch.Fate][]int{retrybatch.Unknown: {0, 1, 2}}, fates(failed), name)
+			continue
+		}
+		assert.Equal(t, 3, calls, name)
+		assert.Equal(t, map[retrybatch.Fate][]int{retrybatch.GivenUp: {0, 1, 2}}, fates(failed), name)
+	}
+}
+
+// badGateway is a response of a server that could not reach another one.
+type badGateway struct {
+	status
+	err error
+}
+
+func (b badGateway) Unwrap() error { return b.err }

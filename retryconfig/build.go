@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 )
 
 // A builder makes a policy of what a text or a mapping says.
@@ -47,7 +48,7 @@ func (b *builder) policy(n node, start retry.Policy) retry.Policy {
 	switch {
 	case isPreset && n.of == nil:
 		p, settings = b.preset(preset, settings, start)
-		rule, others = reflect.Value{}, slices.Concat([]string{"service"}, policyKeys)
+		rule, others = reflect.Value{}, slices.Concat([]string{"service", "capacity"}, policyKeys)
 	case isNone(n.name) && n.of == nil:
 		p.Backoff, p.MaxAttempts = nil, retry.NoRetry
 		rule = ruleLike(nil)
@@ -101,7 +102,7 @@ func (b *builder) unique(settings []setting) []setting {
 }
 
 // preset returns a policy of the preset, with what it leaves open from start, and the
-// settings except for the service.
+// settings except for the service and the capacity.
 func (b *builder) preset(preset preset, settings []setting, start retry.Policy) (retry.Policy, []setting) {
 	var service string
 	settings = slices.DeleteFunc(settings, func(s setting) bool {
@@ -118,10 +119,34 @@ func (b *builder) preset(preset preset, settings []setting, start retry.Policy) 
 	if err != nil {
 		b.add("%v", err)
 	}
+	settings = b.capacity(preset.name, &p, settings)
 	keep(&p, &start)
 	p.MaxElapsed = cmp.Or(p.MaxElapsed, start.MaxElapsed)
 	p.AttemptTimeout = cmp.Or(p.AttemptTimeout, start.AttemptTimeout)
 	return p, settings
+}
+
+// capacity sets the capacity of the preset's TokenBudget, and returns the other settings.
+func (b *builder) capacity(name string, p *retry.Policy, settings []setting) []setting {
+	i := slices.IndexFunc(settings, func(s setting) bool { return s.key == "capacity" })
+	if i < 0 {
+		return settings
+	}
+	s := settings[i]
+	settings = slices.Delete(settings, i, i+1)
+	budget, ok := p.Budget.(*awspreset.TokenBudget)
+	tokens := b.number(s)
+	switch {
+	case !ok:
+		b.add("%s: %s has no budget of tokens", s, name)
+	case slices.ContainsFunc(settings, func(other setting) bool { return other.key == "budget" }):
+		b.add("%s is of the budget of %s, which the key budget replaces", s, name)
+	case tokens == 0:
+		b.add("%s would mean the default; without a budget, write budget=none", s)
+	default:
+		budget.Capacity = tokens
+	}
+	return settings
 }
 
 // ruleLike returns a copy of a rule whose fields can be set, or the zero Value if b has no

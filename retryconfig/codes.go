@@ -61,6 +61,8 @@ func unknownCode(word string) string {
 	switch {
 	case err == nil && number > 0 && number < len(errfacts.RPCNames):
 		return quotedWord + " is not a code; write gRPC's by name: " + errfacts.RPCNames[number]
+	case err == nil && len(word) == 3 && number >= 600:
+		return quotedWord + " is not a status of HTTP; they end at 599"
 	case err == nil && len(word) == 3:
 		return quotedWord + " is a status of success; failures begin at 400"
 	case err == nil && len(word) == 4:

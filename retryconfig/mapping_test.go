@@ -136,7 +136,7 @@ func TestValuesThatAreNoMapping(t *testing.T) {
 	})
 	t.Run("nested mappings", func(t *testing.T) {
 		var p retryconfig.Policy
-		deep := strings.Repeat(`{"backoff": `, 9000) + "1" + strings.Repeat("}", 9000)
+		deep := strings.Repeat(`{"backoff": `, 5000) + "1" + strings.Repeat("}", 5000)
 		assert.ErrorContains(t, json.Unmarshal([]byte(deep), &p), "mappings are nested too deep")
 		deep = strings.Repeat(`{"delays": [`, 4000) + "1" + strings.Repeat("]}", 4000)
 		assert.ErrorIs(t, json.Unmarshal([]byte(deep), &p), retry.ErrInvalid)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 )
 
 type named[R any] struct {
@@ -37,7 +38,7 @@ func Rules() []string { return namesIn(rules) }
 var hints = []named[retry.HintRule]{
 	{"at-least", retry.HintAtLeast{}},
 	{"or-give-up", retry.HintOrGiveUp{}},
-	{"window", retry.HintWindow{}},
+	{"window", awspreset.HintWindow{}},
 	{"ignore", retry.HintIgnore{}},
 }
 

@@ -53,14 +53,18 @@ import (
 //	budget=shared(reserve=5)  a SharedBudget; none is NoBudget, and default is nil
 //	limiter=adaptive       an awspreset.AdaptiveLimiter; adaptive-botocore: with InitialRate 1
 //	service=dynamodb       for presets with services
+//	capacity=2000          tokens of a preset's budget
 //	retry-on=450,5xx       codes that are retried, besides the usual ones: see [retry.Codes]
 //	stop-on=429,ABORTED    codes that are not retried
 //
 // limiter, retry-on and stop-on may be none. An omitted key means a zero field; a 0 that would mean a default is
 // refused. Each call of Parse makes a new budget and limiter, so parse a text once for each
 // server. An error lists the mistakes and the valid choices and matches [retry.ErrInvalid];
-// the policy is then zero.
+// the policy is then zero. A text of more than 64 KiB is an error.
 func Parse(text string) (retry.Policy, error) {
+	if long := tooLong(len(text)); long != "" {
+		return retry.Policy{}, invalid(text, long)
+	}
 	b := &builder{}
 	return b.build(text, b.parse(text), retry.Policy{})
 }

@@ -54,7 +54,7 @@ func TestParseErrors(t *testing.T) {
 		{"full base=fast", `base=fast is not a duration such as 50ms, 20s or 1m30s`},
 		{"full bse=50ms", `unknown key "bse"; did you mean "base"?`},
 		{"base=50ms", `key "base" needs the name of a rule, such as full`},
-		{"house base=50ms", `unknown key "base"; valid: service, attempts, elapsed, timeout, hint, budget, limiter`},
+		{"house base=50ms", `unknown key "base"; valid: service, capacity, attempts, elapsed, timeout, hint, budget, limiter`},
 		{"house service=", `"service=" is not of the form key=value`},
 		{"house service=cellar", `house has no service "cellar"`},
 		{"house service=kitchen service=cellar", `key "service" is given twice`},

@@ -71,6 +71,9 @@ func (p *Policy) UnmarshalText(text []byte) error {
 // UnmarshalJSON reads a string with a text, or an object. It refuses an object with a
 // duplicate key.
 func (p *Policy) UnmarshalJSON(data []byte) error {
+	if long := tooLong(len(data)); long != "" {
+		return invalid("", long)
+	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff")) // the byte order mark of some editors
 	var value any
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -165,6 +168,10 @@ func (p *Policy) decode(value any) error {
 		*p = *v
 		return nil
 	case map[string]any:
+		err := checkSize(v)
+		if err != nil {
+			return err
+		}
 		b := &builder{}
 		changed, err := b.build("", b.mapping("", v, true), p.Policy)
 		if err == nil {
@@ -173,9 +180,9 @@ func (p *Policy) decode(value any) error {
 		return err
 	}
 	what := kindOf(value)
-	number, isNumber := strings.CutPrefix(what, "the number ")
-	if isNumber {
-		what += `; write "attempts=` + number + `"`
+	number, _ := strings.CutPrefix(what, "the number ")
+	if write := attemptsFor(number); write != "" {
+		what += `; write "` + write + `"`
 	}
 	return invalid("", "want a text or a mapping with text keys, not "+what)
 }

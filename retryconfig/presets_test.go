@@ -70,3 +70,34 @@ func TestLimiter(t *testing.T) {
 	_, err = retryconfig.Text(p)
 	assert.EqualError(t, err, "limiter *awspreset.AdaptiveLimiter has no text form")
 }
+
+// TestCapacity: a text can give a preset's budget more tokens, and reads back.
+func TestCapacity(t *testing.T) {
+	for preset := range awspreset.All() {
+		text := preset.String() + " capacity=2000"
+		p, err := retryconfig.Parse(text)
+		usual, ok := preset.Policy("").Budget.(*awspreset.TokenBudget)
+		if !ok {
+			assert.ErrorContains(t, err, "capacity=2000: "+preset.String()+" has no budget of tokens")
+			continue
+		}
+		require.NoError(t, err)
+		assert.Equal(t, text, textOf(p))
+		usual.Capacity = 2000
+		assert.Equal(t, usual, p.Budget)
+	}
+	for text, fault := range map[string]string{
+		"aws-standard-2.1 capacity=0":                 "write budget=none",
+		"aws-standard-2.1 capacity=much":              "is not a number",
+		"aws-standard-2.1 capacity=-5":                "Capacity -5 is not a number of at least 0",
+		"aws-standard-2.1 capacity=NaN":               "Capacity NaN",
+		"aws-standard-2.1 capacity=1":                 "there would be no retry",
+		"aws-standard-2.1 capacity=900 budget=none":   "which the key budget replaces",
+		"aws-standard-2.1 capacity=9 capacity=10":     `key "capacity" is given twice`,
+		"full base=1s capacity=2000":                  `unknown key "capacity"`,
+		"aws-standard-2.1 service=dynamodb size=2000": `unknown key "size"`,
+	} {
+		_, err := retryconfig.Parse(text)
+		assert.ErrorContains(t, err, fault, text)
+	}
+}

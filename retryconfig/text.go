@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 )
 
 // Text returns the text form of p, which [Parse] reads, or an error if a part has none. The
@@ -17,6 +18,9 @@ func Text(p retry.Policy) (string, error) {
 	text, err := textOf(p)
 	if err != nil {
 		return "", err
+	}
+	if long := tooLong(len(text)); long != "" {
+		return "", fmt.Errorf("the text of the policy is too long: %s", long)
 	}
 	return text, nil
 }
@@ -149,10 +153,28 @@ func presetText(p retry.Policy) (string, retry.Policy) {
 	if err != nil || own != other {
 		return "", retry.Policy{}
 	}
+	text := preset.name
 	if service != "" {
-		return preset.name + " service=" + service, like
+		text += " service=" + service
 	}
-	return preset.name, like
+	return text + capacityText(p.Budget, like.Budget), like
+}
+
+// capacityText returns the capacity of a budget that differs from that of a preset in nothing
+// else, and gives it to the preset's.
+func capacityText(budget, ofPreset retry.Budget) string {
+	own, isTokens := budget.(*awspreset.TokenBudget)
+	like, isLike := ofPreset.(*awspreset.TokenBudget)
+	if !isTokens || !isLike || own == nil || own.Capacity == like.Capacity || own.Capacity == 0 {
+		return ""
+	}
+	usual := like.Capacity
+	like.Capacity = own.Capacity
+	if alike(reflect.ValueOf(own), reflect.ValueOf(like)) {
+		return " capacity=" + numberText(own.Capacity)
+	}
+	like.Capacity = usual
+	return ""
 }
 
 func backoffText(b retry.Backoff) (string, error) {

@@ -9,7 +9,10 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
+	"github.com/gobackoff/retry/retrybatch"
 	"github.com/gobackoff/retry/retryconfig"
+	"github.com/gobackoff/retry/retryhttp"
+	"github.com/gobackoff/retry/retrykeep"
 )
 
 func TestText(t *testing.T) {
@@ -122,7 +125,7 @@ func TestTextOfChangedBudget(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, preset.String(), text)
 		if _, ok := p.Budget.(*awspreset.TokenBudget); ok {
-			p.Budget = &awspreset.TokenBudget{Capacity: 5}
+			p.Budget = &awspreset.TokenBudget{Success: 5}
 			assert.Equal(t, preset.String()+" budget=*awspreset.TokenBudget", textOf(p))
 			_, err = retryconfig.Text(p)
 			assert.ErrorContains(t, err, "budget *awspreset.TokenBudget has no text form")
@@ -165,4 +168,37 @@ func TestNoText(t *testing.T) {
 	text, err := retryconfig.Text(p)
 	require.NoError(t, err, "a text never describes clocks and random sources")
 	assert.Equal(t, "standard attempts=3", text)
+}
+
+// TestEffective: what nil means for a client is visible, and its text reads back.
+func TestEffective(t *testing.T) {
+	workers := retry.Policy{MaxElapsed: time.Minute, Budget: retry.NoBudget{}}
+	for name, tt := range map[string]struct {
+		client interface{ Effective() retry.Policy }
+		text   string
+	}{
+		"Transport":                  {&retryhttp.Transport{}, "standard attempts=3 hint=or-give-up(max=1m) budget=shared"},
+		"Transport of workers":       {&retryhttp.Transport{Policy: workers}, "standard elapsed=1m hint=or-give-up(max=1m) budget=none"},
+		"Transport with a PerHost":   {&retryhttp.Transport{PerHost: &retryhttp.PerHost{}}, "standard attempts=3 hint=or-give-up(max=1m) budget=shared"},
+		"Transport without a Budget": {&retryhttp.Transport{PerHost: &retryhttp.PerHost{New: func(string) retry.Budget { return nil }}}, "standard attempts=3 hint=or-give-up(max=1m) budget=none"},
+		"Transport with a preset":    {&retryhttp.Transport{Policy: awspreset.Standard21.Policy("")}, ""},
+		"Keeper":                     {&retrykeep.Keeper{}, "full base=1s cap=1m attempts=unlimited budget=none"},
+		"Keeper with a Policy":       {&retrykeep.Keeper{Policy: retry.Policy{Backoff: retry.Constant(time.Second), MaxAttempts: 9, Hint: retry.HintIgnore{}}}, "constant delay=1s attempts=9 hint=ignore budget=none"},
+		"Batch":                      {retrybatch.Batch[int]{}, "standard attempts=3 budget=none"},
+		"Batch with a shared Budget": {retrybatch.Batch[int]{Policy: retry.Policy{Budget: &retry.SharedBudget{Reserve: 5}}}, "standard attempts=3 budget=shared(reserve=5)"},
+	} {
+		effective := tt.client.Effective()
+		text, err := retryconfig.Text(effective)
+		require.NoError(t, err, name)
+		if tt.text != "" {
+			assert.Equal(t, tt.text, text, name)
+		}
+		assert.NotNil(t, effective.Hint, name)
+		assert.NotNil(t, effective.Budget, name)
+		again, err := retryconfig.Parse(text)
+		require.NoError(t, err, name)
+		second, err := retryconfig.Text(again)
+		require.NoError(t, err, name)
+		assert.Equal(t, text, second, name)
+	}
 }

@@ -11,12 +11,18 @@ import (
 // where is the place of the list of names, which is too long for an error.
 const where = "https://pkg.go.dev/github.com/gobackoff/retry/retryconfig#Parse"
 
+// awsPrefix begins the names of the presets. A name with it can mean only one of them.
+const awsPrefix = "aws-"
+
 // mostListed bounds the number of names that an error lists.
 const mostListed = 15
 
 // unknown describes a misspelled name. It suggests up to three of the known names or of
 // others, and lists the known ones if none is like it.
 func unknown(kind, name string, known []string, others ...string) string {
+	if strings.HasPrefix(name, awsPrefix) {
+		known = slices.DeleteFunc(slices.Clone(known), func(k string) bool { return !strings.HasPrefix(k, awsPrefix) })
+	}
 	list := strings.Join(known, ", ")
 	switch {
 	case len(known) == 0:
@@ -115,14 +121,27 @@ func elsewhere(kind, word string, known, others []string) string {
 	if err == nil && d > 0 {
 		return "constant delay=" + word
 	}
-	_, err = strconv.ParseUint(word, 10, 16)
 	switch {
-	case err == nil:
-		return "attempts=" + word
+	case attemptsFor(word) != "":
+		return attemptsFor(word)
 	case strings.HasSuffix(word, ":"):
 		return "keys as in attempts=3"
 	}
 	return otherNames[word]
+}
+
+// attemptsFor returns what a number that stands for a policy means, or "" if it may mean anything.
+func attemptsFor(number string) string {
+	n, err := strconv.ParseInt(number, 10, 16)
+	switch {
+	case err != nil || n < -1:
+		return ""
+	case n == -1:
+		return "attempts=" + unlimited
+	case n == 0:
+		return none
+	}
+	return "attempts=" + number
 }
 
 // unitsOfOthers are units that are no units of Go, and what they are here.

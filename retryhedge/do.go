@@ -39,7 +39,11 @@ func Open[T any](ctx context.Context, h *Hedge, key string, op func(ctx context.
 	if err := h.Validate(); err != nil {
 		return v, nothing, err
 	}
-	l, start := h.lane(key), time.Now()
+	l, forgotten := h.lane(key)
+	if forgotten != nil {
+		forgotten.event(ctx, Forgotten, 0, 0, nil)
+	}
+	start := time.Now()
 	wait := l.wait()
 	if wait == 0 {
 		v, err = op(ctx, 0)

@@ -13,6 +13,10 @@ import (
 // A Hedge decides when to start a copy. With the zero value, it is when a call takes longer
 // than 95 % of the recent calls with the same key, for at most 10 % of the calls.
 //
+// It knows 1,024 keys. A further key takes the place of the one that was used least, and the
+// event Forgotten says so: a key that is forgotten has no copies until it was learned again. So
+// a key should be a kind of call, such as a host, and not contain an ID.
+//
 // A Hedge is safe for concurrent use. It must not be copied, nor its fields changed, after
 // first use.
 type Hedge struct {
@@ -44,18 +48,19 @@ type Hedge struct {
 	Classifier retry.Classifier
 
 	// OnEvent, if not nil, is called when a copy is started, wins, is refused by the budget, or
-	// panics after the call has ended. It must be safe for concurrent use and should not block.
+	// panics after the call has ended, and when a key is forgotten. It must be safe for concurrent use and should not block.
 	// Without it, such a panic is written to the standard logger.
 	OnEvent func(context.Context, Event)
 
 	mu    sync.Mutex
 	lanes map[string]*lane
+	calls int // since the uses of the lanes were halved
 }
 
 // An Event is about a copy.
 type Event struct {
-	Kind EventKind     // Started, Won, Refused or Panicked
-	Key  string        // of the call
+	Kind EventKind     // Started, Won, Refused, Panicked or Forgotten
+	Key  string        // of the call, or the one that is forgotten
 	Copy int           // its number: 1 for the first copy
 	Wait time.Duration // after which it was due
 
@@ -91,6 +96,10 @@ const (
 	Won      EventKind = "won"
 	Refused  EventKind = "refused"
 	Panicked EventKind = "panicked"
+
+	// Forgotten means that there are more keys than a Hedge knows: the fields Copy and Wait
+	// are 0.
+	Forgotten EventKind = "forgotten"
 )
 
 func (h *Hedge) quantile() float64 { return cmp.Or(h.Quantile, 0.95) }
@@ -120,20 +129,47 @@ func (h *Hedge) Validate() error {
 	return fmt.Errorf("retryhedge: %w Hedge: %s", retry.ErrInvalid, fault)
 }
 
-// lane returns the lane for key. If there are 1024 others, they are forgotten.
-func (h *Hedge) lane(key string) *lane {
+// maxLanes bounds the memory of a Hedge: a lane has 4 KiB of durations.
+const maxLanes = 1024
+
+// lane returns the lane for key, and the one that is forgotten for it, or nil.
+func (h *Hedge) lane(key string) (l, forgotten *lane) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	l := h.lanes[key]
-	if l == nil {
-		if h.lanes == nil || len(h.lanes) >= 1024 {
-			h.lanes = map[string]*lane{}
+	h.calls++
+	if h.calls == 16*maxLanes { // what was used long ago counts less
+		h.calls = 0
+		for _, l := range h.lanes {
+			l.uses /= 2
 		}
+	}
+	l = h.lanes[key]
+	if l == nil {
+		forgotten = h.makeRoom()
 		l = &lane{hedge: h, key: key, budget: h.Budget, own: h.Budget == nil, after: h.After}
 		if l.own {
 			l.budget = &copies{share: h.share()}
 		}
 		h.lanes[key] = l
 	}
-	return l
+	l.uses++
+	return l, forgotten
+}
+
+// makeRoom removes the lane that was used least if there are too many for another one, and
+// returns it.
+func (h *Hedge) makeRoom() (least *lane) {
+	if h.lanes == nil {
+		h.lanes = map[string]*lane{}
+	}
+	if len(h.lanes) < maxLanes {
+		return nil
+	}
+	for _, l := range h.lanes {
+		if least == nil || l.uses < least.uses {
+			least = l
+		}
+	}
+	delete(h.lanes, least.key)
+	return least
 }

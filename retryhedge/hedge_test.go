@@ -1,11 +1,16 @@
 package retryhedge_test
 
 import (
+	"context"
 	"math"
+	"strconv"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
@@ -45,5 +50,49 @@ func TestValidate(t *testing.T) {
 			assert.ErrorIs(t, err, retry.ErrInvalid)
 			assert.ErrorContains(t, err, test.fault)
 		})
+	}
+}
+
+// TestManyKeys: of more keys than a Hedge knows, most get their copies, and an event says that
+// others are forgotten.
+func TestManyKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const keys = 1100
+		var mu sync.Mutex
+		events := map[retryhedge.EventKind]int{}
+		h := &retryhedge.Hedge{OnEvent: func(_ context.Context, e retryhedge.Event) {
+			mu.Lock()
+			defer mu.Unlock()
+			events[e.Kind]++
+		}}
+		rotate := func(d time.Duration) {
+			for key := range keys {
+				_, err := retryhedge.Do(t.Context(), h, strconv.Itoa(key), func(ctx context.Context) (int, error) {
+					if d == 0 {
+						return 0, nil
+					}
+					return 0, after(ctx, d)
+				})
+				require.NoError(t, err)
+			}
+		}
+		for range 140 {
+			rotate(0)
+		}
+		rotate(100 * ms)
+		synctest.Wait()
+		assert.Greater(t, events[retryhedge.Started], 900, "copies")
+		assert.NotZero(t, events[retryhedge.Forgotten])
+	})
+}
+
+// TestFewKeys: nothing is forgotten.
+func TestFewKeys(t *testing.T) {
+	h := &retryhedge.Hedge{OnEvent: func(context.Context, retryhedge.Event) { t.Error("an event") }}
+	for range 3 {
+		for key := range 1024 {
+			_, err := retryhedge.Do(t.Context(), h, strconv.Itoa(key), func(context.Context) (int, error) { return 0, nil })
+			require.NoError(t, err)
+		}
 	}
 }

@@ -18,6 +18,7 @@ type lane struct {
 	key    string
 	budget retry.Budget
 	own    bool // no retries refill the budget
+	uses   int  // guarded by Hedge.mu
 
 	mu     sync.Mutex
 	recent [512]time.Duration // how long the first copy of each call took, or more

@@ -5,30 +5,32 @@ import (
 	"net/http"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/errfacts"
 	"github.com/gobackoff/retry/retryhttp/internal/gaveup"
-	"github.com/gobackoff/retry/retryhttp/internal/wire"
 )
 
-// An exchange is one request of an attempt, and the request's context.
-type exchange struct {
-	wire.Exchange
-	number    int     // of the attempt
-	ambiguous bool    // an earlier exchange may have been executed
+// An attempt is one of a call, and the context of its response's request. Its other fields may be
+// read when the response has been returned.
+type attempt struct {
+	context.Context
+	request   http.Request // that of the response
+	number    int
+	ambiguous bool    // an earlier request of the call may have been executed
 	ending    *ending // nil if there is nothing to say of the response
 }
 
 // An ending says why a call returns a response that is a failure.
 type ending struct {
 	found  error        // by Check in the response
-	gaveUp *retry.Error // nil if the response would not have been retried
+	gaveUp *retry.Error // nil if the response would not have been retried; Err is what a repetition lacked
 }
 
 // end returns what there is to say of the response.
-func (x *exchange) end() ending {
-	if x.ending == nil {
+func (a *attempt) end() ending {
+	if a.ending == nil {
 		return ending{}
 	}
-	return *x.ending
+	return *a.ending
 }
 
 // madeOne reports whether the call would have retried the request, but made its only attempt.
@@ -36,17 +38,17 @@ func (e ending) madeOne() bool {
 	return e.gaveUp != nil && e.gaveUp.Attempts == 1 && e.gaveUp.Reason == retry.ErrMaxAttempts
 }
 
-type exchangeKey struct{}
+type attemptKey struct{}
 
 // Value implements context.Context.
-func (x *exchange) Value(key any) any {
+func (a *attempt) Value(key any) any {
 	switch key {
-	case exchangeKey{}:
-		return x
+	case attemptKey{}:
+		return a
 	case gaveup.Key{}:
-		return x.end().gaveUp
+		return a.end().gaveUp
 	}
-	return x.Exchange.Value(key)
+	return a.Context.Value(key)
 }
 
 // AttemptNumber returns the number of the attempt to which ctx belongs, 1 for the
@@ -54,20 +56,20 @@ func (x *exchange) Value(key any) any {
 // context of the request; above it, pass the context of the response's Request. The
 // Policy's hooks receive the number in their Attempt.
 func AttemptNumber(ctx context.Context) int {
-	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
-		return x.number
+	if a, ok := ctx.Value(attemptKey{}).(*attempt); ok {
+		return a.number
 	}
 	return 0
 }
 
-// exchangeBehind returns the exchange that produced resp, or nil if resp is not from a
+// attemptBehind returns the attempt that produced resp, or nil if resp is not from a
 // Transport.
-func exchangeBehind(resp *http.Response) *exchange {
+func attemptBehind(resp *http.Response) *attempt {
 	if resp.Request == nil {
 		return nil
 	}
-	if x, _ := resp.Request.Context().Value(exchangeKey{}).(*exchange); x != nil && &x.Request == resp.Request {
-		return x
+	if a, _ := resp.Request.Context().Value(attemptKey{}).(*attempt); a != nil && &a.request == resp.Request {
+		return a
 	}
 	return nil
 }
@@ -78,8 +80,8 @@ func exchangeBehind(resp *http.Response) *exchange {
 // or a 409 for an object that this call created. Read the resource to find out.
 // Ambiguous returns false if resp is not from a [Transport].
 func Ambiguous(resp *http.Response) bool {
-	x := exchangeBehind(resp)
-	return x != nil && x.ambiguous
+	a := attemptBehind(resp)
+	return a != nil && a.ambiguous
 }
 
 // Unsent returns err, marked so that a Transport knows that nothing of the request was sent: it
@@ -90,5 +92,5 @@ func Unsent(err error) error {
 	if err == nil {
 		return nil
 	}
-	return wire.NewUnsentError(err)
+	return &errfacts.NotSent{Err: err}
 }

@@ -30,7 +30,7 @@ func BenchmarkSuccess(b *testing.B) {
 		{"Transport", &retryhttp.Transport{Base: base}},
 		{"Transport,PerHost", &retryhttp.Transport{Base: base, PerHost: &retryhttp.PerHost{}}},
 		{"Transport,PerScope", &retryhttp.Transport{Base: base, PerScope: &retryhttp.PerScope{}}},
-		{"Transport,Prepare", &retryhttp.Transport{Base: base, Prepare: numbered}},
+		{"Transport,Sign", &retryhttp.Transport{Base: base, Sign: numbered}},
 		{"Transport,Budget", &retryhttp.Transport{Base: base, Policy: retry.Policy{Budget: &awspreset.TokenBudget{}}}},
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {

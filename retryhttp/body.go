@@ -27,11 +27,6 @@ func (c *call) planBody() {
 	}
 }
 
-func (c *call) resendable() bool {
-	complete, _ := c.recording.state()
-	return c.body == nil || c.getBody != nil && complete
-}
-
 // recording keeps the part of a body that has been read, so that the next attempt reads
 // that part again before the rest. It never reads ahead, because the other end of a
 // stream may be waiting for the response.
@@ -93,6 +88,9 @@ func (r *recording) finish() {
 	}
 }
 
+// end ends the current replay.
+func (r *recording) end() { r.after(func() { r.current.closed = true }) }
+
 // Close ends this replay; closing the last one closes the source.
 func (b *replay) Close() error {
 	b.of.after(func() { b.closed = true })
@@ -153,18 +151,6 @@ func (b *replay) Read(p []byte) (int, error) {
 	return n, err
 }
 
-type keptBody struct {
-	io.ReadCloser
-	cancel   context.CancelFunc
-	exchange *exchange
-}
-
-func (b *keptBody) Close() error {
-	defer b.exchange.Release()
-	defer b.cancel()
-	return b.ReadCloser.Close()
-}
-
 // A peekedBody returns what has been read of it again.
 type peekedBody struct {
 	io.ReadCloser
@@ -188,6 +174,15 @@ func (b *peekedBody) peek(n int) ([]byte, error) {
 		return b.data[:max(0, min(n, len(b.data)))], nil
 	}
 	return b.data, b.err
+}
+
+// peekInto returns a function that returns the first bytes of a response's body, which remain in it.
+func peekInto(resp *http.Response) func(n int) ([]byte, error) {
+	body := &peekedBody{ReadCloser: resp.Body}
+	return func(n int) ([]byte, error) {
+		resp.Body = body
+		return body.peek(n)
+	}
 }
 
 // minPeek is the least space for what arrives, in bytes.
@@ -235,11 +230,15 @@ func discardResponse(ctx context.Context, _ retry.Attempt, _ time.Duration) {
 	if e == nil || e.body == nil {
 		return
 	}
-	body := e.body
+	drain(e.body, e.Response.ContentLength)
 	e.body = nil
+}
+
+// drain closes the body of a response that has so many bytes, or -1 if that is unknown.
+func drain(body io.ReadCloser, length int64) {
 	end := sync.OnceFunc(func() { _ = body.Close() })
 	defer end()
-	if body != http.NoBody && e.Response.ContentLength <= maxDrain {
+	if body != http.NoBody && length <= maxDrain {
 		slow := time.AfterFunc(maxDrainTime, end)
 		defer slow.Stop()
 		_, _ = io.CopyN(io.Discard, body, maxDrain+1)

@@ -490,7 +490,7 @@ func TestRequestIsKept(t *testing.T) {
 	req := request(t, "PUT", "content")
 	req.Header.Set("A", "b")
 	kept, original := *req, req.Header.Clone()
-	transport := retryhttp.Transport{Base: base, Policy: quick(), Prepare: numbered}
+	transport := retryhttp.Transport{Base: base, Policy: quick(), Sign: numbered}
 	resp, err := transport.RoundTrip(req)
 	require.NoError(t, err)
 
@@ -506,7 +506,7 @@ func TestRequestIsKept(t *testing.T) {
 		assert.Nil(t, sent.GetBody, "net/http would use it")
 		assert.Equal(t, int64(7), sent.ContentLength)
 	}
-	assert.Same(t, base.requests[2], resp.Request)
+	assert.Equal(t, base.requests[2].Header, resp.Request.Header)
 	assert.Zero(t, retryhttp.AttemptNumber(t.Context()))
 
 	t.Run("without a header", func(t *testing.T) {
@@ -721,7 +721,7 @@ func TestHintOfTheClassifier(t *testing.T) {
 }
 
 // TestOneAttempt: with one attempt, the error is that of Base, as a client above that retries
-// tests for it. That a request must not be repeated is still said.
+// tests for it, whatever the request.
 func TestOneAttempt(t *testing.T) {
 	for name, tt := range map[string]struct {
 		method   string
@@ -732,7 +732,9 @@ func TestOneAttempt(t *testing.T) {
 		"GET":                {"GET", closed, retry.NoRetry, io.EOF},
 		"GET, cut":           {"GET", cutOff, retry.NoRetry, io.ErrUnexpectedEOF},
 		"GET, two attempts":  {"GET", closed, 2, nil},
-		"POST":               {"POST", closed, retry.NoRetry, nil},
+		"POST":               {"POST", closed, retry.NoRetry, io.EOF},
+		"POST, cut":          {"POST", cutOff, retry.NoRetry, io.EOF},
+		"POST, two attempts": {"POST", closed, 2, nil},
 		"GET, other retries": {"GET", closed, 0, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -749,5 +751,32 @@ func TestOneAttempt(t *testing.T) {
 			_, wrapped := errors.AsType[*retry.Error](err)
 			assert.True(t, wrapped)
 		})
+	}
+}
+
+// ring is an error that wraps itself.
+type ring struct{}
+
+func (*ring) Error() string   { return "ring" }
+func (r *ring) Unwrap() error { return r }
+
+// TestEndlessErrors: an error of a Base that wraps itself ends an attempt like any other.
+func TestEndlessErrors(t *testing.T) {
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		attempts := 0
+		base := roundTripper(func(*http.Request) (*http.Response, error) {
+			attempts++
+			return nil, &ring{}
+		})
+		transport := &retryhttp.Transport{Base: base, Policy: retry.Policy{Backoff: retry.NoDelay{}}}
+		req, err := http.NewRequestWithContext(t.Context(), method, "http://example.com/", http.NoBody)
+		require.NoError(t, err)
+		_, err = transport.RoundTrip(req)
+		assert.Error(t, err)
+		info, ok := retryhttp.InfoOf(err)
+		assert.True(t, ok)
+		assert.Equal(t, attempts, info.Attempt)
+		_, ok = retryhttp.InfoOf(&ring{})
+		assert.False(t, ok)
 	}
 }

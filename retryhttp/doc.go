@@ -25,7 +25,7 @@
 //	    421, 425, 429, and equivalents of 429  retried
 //	    no connection (dial, DNS, proxy, TLS)  retried
 //	    stream above the last that GOAWAY
-//	    accepts (HTTP/2)                       sent again at once: see DistrustGoAway
+//	    accepts (HTTP/2)                       retried, once at once: see DistrustGoAway
 //	    stream reset (HTTP/2, HTTP/3)          not retried: see TrustRefusedStream
 //	    503, 500 and all other responses       not retried
 //	    connection lost, timeout               not retried
@@ -56,22 +56,39 @@
 // that would end after the request's deadline, the response is returned immediately.
 // [RetryAfter] lists the headers.
 //
-// # Resends
+// # How many requests
 //
-// If a request certainly was not processed, it is sent again at once, within the
-// attempt: at most 8 times per call, or per attempt if the host responds to other requests
-// in the meantime. [Info] counts it. net/http resends requests without such proof. To
-// prevent that, a Transport removes GetBody, and sends some requests without a body over
-// connections of its own. docs/not-twice.md in the repository describes how an attempt ends.
+// A call sends at most one request more than it makes attempts. If a request certainly was not
+// processed, it is sent again at once, within the attempt: that happens once in a call, so that nobody
+// notices a server that closes its connections, and it takes no token of the Budget. If it happens
+// again, or if the server refuses the first request of a connection with a GOAWAY that has an error
+// code, the attempt has failed, and the Budget is asked for the retry.
+//
+// If a response refuses what Sign has added, the request is signed and sent again within the attempt,
+// up to eight times in a call. These requests are not part of the "one request more", and take no
+// token.
+//
+// Three more kinds of requests ask the Budget for a token. The first two are not part of the "one
+// request more". [Info] counts all of them.
+//
+//   - The copies of a Hedge that has no Budget of its own.
+//   - Resends through a Base that is not an http.Transport: up to 8 in a call, with waits between them.
+//   - Resends by net/http, which over HTTP/1 repeats a request without a body that may be executed
+//     twice, if a reused connection breaks. A Transport cannot prevent these. They take a token if there
+//     is one.
+//
+// Over HTTP/2, net/http would repeat every request without a body, without telling the reason. To
+// prevent that, a Transport removes GetBody, and sends some requests over connections of its own.
+// docs/not-twice.md in the repository describes how an attempt ends.
 //
 // # Layers above and below
 //
-// A RoundTripper that should see every attempt, such as a tracer or a request signer,
-// goes below: install it with Wrap. There, [AttemptNumber] returns the number of the attempt, and
+// What a request needs besides itself, such as a token, a session or a signature, is added by Sign:
+// see [Lease] and [Pool]. A RoundTripper that should see every attempt, such as a tracer, goes
+// below: install it with Wrap. There, [AttemptNumber] returns the number of the attempt, and
 // each attempt has its own headers, which may be changed in place. A RoundTripper that
-// should see the whole call goes above, and so does one that calls GetBody, such as some
-// signers, or sends a body twice, as digest authentication does: below a Transport,
-// requests have no GetBody.
+// should see the whole call goes above, and so does one that sends a body twice, as digest
+// authentication does: below a Transport, requests have no GetBody.
 //
 // Retry at one layer only. If a Transport is below another one, or inside a [retry.Do]
 // whose operation calls [CheckStatus], the outer layer does not retry after the inner

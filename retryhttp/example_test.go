@@ -3,6 +3,7 @@ package retryhttp_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +14,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -125,13 +125,14 @@ func (printAttempt) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // The number of the attempt is in the context of each outgoing request and of the
-// response's Request. Prepare also sends it to the server.
+// response's Request. Sign also sends it to the server.
 func ExampleAttemptNumber() {
 	server := flaky(503, 503)
 	defer server.Close()
 
-	client := &http.Client{Transport: &retryhttp.Transport{Base: printAttempt{}, Policy: soon, Prepare: func(ctx context.Context, header http.Header) {
-		header.Set("Attempt", strconv.Itoa(retryhttp.AttemptNumber(ctx)))
+	client := &http.Client{Transport: &retryhttp.Transport{Base: printAttempt{}, Policy: soon, Sign: func(req *http.Request) (retryhttp.Refused, error) {
+		req.Header.Set("Attempt", strconv.Itoa(retryhttp.AttemptNumber(req.Context())))
+		return nil, nil
 	}}}
 	resp, err := client.Get(server.URL)
 	show(resp, err)
@@ -359,79 +360,85 @@ func ExampleWithPolicy() {
 	// 200 in attempt 5
 }
 
-// A tokenSource has the token for requests, and gets a new one when it has none.
-type tokenSource struct {
-	mu    sync.Mutex
-	token string
-	fetch func(ctx context.Context) (string, error)
-}
-
-func (s *tokenSource) get(ctx context.Context) (string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.token != "" {
-		return s.token, nil
-	}
-	var err error
-	s.token, err = retry.DoValue(ctx, retry.Policy{}, s.fetch)
-	return s.token, err
-}
-
-// expired forgets a token that a server has refused.
-func (s *tokenSource) expired(token string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.token == token {
-		s.token = ""
-	}
-}
-
-// signer adds a token to each attempt, which has headers of its own.
-type signer struct {
-	base   http.RoundTripper
-	tokens *tokenSource
-}
-
-func (s signer) RoundTrip(req *http.Request) (*http.Response, error) {
-	token, err := s.tokens.get(req.Context())
-	if err != nil {
-		return nil, retryhttp.Unsent(err) // so that a POST is retried, too
-	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	return s.base.RoundTrip(req)
-}
-
-// A 401 means that the token has expired: the request is repeated once with a new token,
-// whatever its method, because the server has not processed it.
-func Example_token() {
+// A 401 means that the token has expired: it is renewed once for all calls, and each request is sent
+// again with the new one, whatever its method, because the server has not processed it.
+func ExampleLease() {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer new" {
+		if r.Header.Get("Authorization") != "Bearer token 2" {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
 		fmt.Fprint(w, "created")
 	}))
 	defer server.Close()
-	tokens := &tokenSource{token: "old", fetch: func(context.Context) (string, error) { return "new", nil }}
 
-	client := &http.Client{Transport: &retryhttp.Transport{
-		Wrap:        func(base http.RoundTripper) http.RoundTripper { return signer{base, tokens} },
-		Unprocessed: []int{http.StatusUnauthorized},
-		Check: func(resp *http.Response, _ func(int) ([]byte, error)) error {
-			if resp.StatusCode != http.StatusUnauthorized || retryhttp.AttemptNumber(resp.Request.Context()) > 1 {
-				return nil // the status decides
-			}
-			tokens.expired(strings.TrimPrefix(resp.Request.Header.Get("Authorization"), "Bearer "))
-			return retry.Transient(errors.New("the token has expired"))
+	renewals := 0
+	token := &retryhttp.Lease[string]{
+		Renew: func(context.Context, string) (string, error) {
+			renewals++
+			return fmt.Sprint("token ", renewals), nil
 		},
-	}}
-	resp, err := client.Post(server.URL, "text/plain", strings.NewReader("a book"))
+		Set: retryhttp.InHeader("Authorization", "Bearer "),
+	}
+	client := &http.Client{Transport: &retryhttp.Transport{Sign: token.Sign}}
+	show(client.Post(server.URL, "text/plain", strings.NewReader("a book")))
+	fmt.Println(renewals, "renewals")
+	// Output:
+	// 200 OK created
+	// 2 renewals
+}
+
+// A key that is refused rests for as long as the response asks for. Requests go out with the other
+// one meanwhile.
+func ExamplePool() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		key := r.Header.Get("X-Api-Key")
+		fmt.Println("request with", key)
+		if key == "key 1" {
+			w.Header().Set("Retry-After", "3600")
+			w.WriteHeader(http.StatusTooManyRequests)
+			return
+		}
+		fmt.Fprint(w, "created")
+	}))
+	defer server.Close()
+
+	keys := &retryhttp.Pool[string]{Values: []string{"key 1", "key 2"}, Set: retryhttp.InHeader("X-Api-Key", "")}
+	client := &http.Client{Transport: &retryhttp.Transport{Sign: keys.Sign}}
+	for range 2 {
+		show(client.Post(server.URL, "text/plain", strings.NewReader("a book")))
+	}
+	// Output:
+	// request with key 1
+	// request with key 2
+	// 200 OK created
+	// request with key 2
+	// 200 OK created
+}
+
+// Each attempt has a signature of its own, of the request and its body.
+func ExampleTransport_sign() {
+	server := flaky(503)
+	defer server.Close()
+
+	attempts := 0
+	client := &http.Client{Transport: &retryhttp.Transport{Policy: soon, Sign: func(req *http.Request) (retryhttp.Refused, error) {
+		body, err := req.GetBody()
+		if err != nil {
+			return nil, err
+		}
+		defer body.Close()
+		sum := sha256.New()
+		_, err = io.Copy(sum, body)
+		attempts++
+		req.Header.Set("Attempt", fmt.Sprintf("%d, body %.4x", attempts, sum.Sum(nil)))
+		return nil, err
+	}}}
+	req, err := http.NewRequest(http.MethodPut, server.URL, strings.NewReader("a book"))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	fmt.Println(resp.Status, string(body), err)
-	// Output: 200 OK created <nil>
+	show(client.Do(req))
+	// Output: 200 OK PUT "a book", key "", attempt "2, body ae359642"
 }

@@ -60,8 +60,8 @@ func TestNotSentAgain(t *testing.T) {
 			})
 			_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, tt.method, tt.content))
 			assert.ErrorIs(t, err, retry.ErrUnrepeatable)
-			assert.Equal(t, tt.want != nil, strings.Contains(err.Error(), "net/http does not tell the reason"), err)
-			assert.ErrorContains(t, err, "(no Idempotency-Key)")
+			assert.Equal(t, tt.want != nil, strings.Contains(err.Error(), "set Transport.Wrap instead"), err)
+			assert.ErrorContains(t, err, "(no Idempotency-Key: see Transport.IdempotencyKey and MayRepeat)")
 		}
 	}
 }
@@ -70,6 +70,7 @@ const (
 	resetProtocol = iota
 	resetRefused
 	goAwayBelow // does not accept the stream
+	goAwayBusy  // the same, with an error code
 	respondOK
 )
 
@@ -194,6 +195,8 @@ func (s *frameServer) reply(conn net.Conn, stream uint32) {
 		s.write(conn, frameReset, 0, stream, 0, 0, 0, 7)
 	case goAwayBelow:
 		s.write(conn, frameGoAway, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+	case goAwayBusy:
+		s.write(conn, frameGoAway, 0, 0, 0, 0, 0, 0, 0, 0, 0, 11) // ENHANCE_YOUR_CALM
 	case respondOK:
 		s.write(conn, frameHeaders, 5, stream, 0x88) // :status: 200, from HPACK's static table
 	}
@@ -230,14 +233,14 @@ func TestResent(t *testing.T) {
 		resends  int
 		err      error
 	}{
-		{name: "GET, PROTOCOL_ERROR", method: "GET", replies: []int{resetProtocol}, attempts: 3, headers: 3 * sends, resends: 3 * (sends - 1), err: retry.ErrMaxAttempts},
-		{name: "GET, REFUSED_STREAM", method: "GET", replies: []int{resetRefused}, attempts: 3, headers: 11, resends: 8, err: retry.ErrMaxAttempts},
+		{name: "GET, PROTOCOL_ERROR", method: "GET", replies: []int{resetProtocol}, attempts: 3, headers: 2 + sends, resends: sends - 1, err: retry.ErrMaxAttempts},
+		{name: "GET, REFUSED_STREAM", method: "GET", replies: []int{resetRefused}, attempts: 3, headers: 4, resends: 1, err: retry.ErrMaxAttempts},
 		{name: "GET, GOAWAY", method: "GET", replies: []int{goAwayBelow, respondOK}, attempts: 1, headers: 2, resends: 1},
-		{name: "GET, GOAWAY throughout", method: "GET", replies: []int{goAwayBelow}, attempts: 3, headers: 11, resends: 8, err: retry.ErrMaxAttempts},
+		{name: "GET, GOAWAY throughout", method: "GET", replies: []int{goAwayBelow}, attempts: 3, headers: 4, resends: 1, err: retry.ErrMaxAttempts},
 		{name: "POST, PROTOCOL_ERROR", method: "POST", replies: []int{resetProtocol, respondOK}, attempts: 1, headers: 1, err: retry.ErrUnrepeatable},
 		{name: "POST, REFUSED_STREAM", method: "POST", replies: []int{resetRefused, respondOK}, attempts: 1, headers: 1, err: retry.ErrUnrepeatable},
 		{name: "POST, GOAWAY", method: "POST", replies: []int{goAwayBelow, respondOK}, attempts: 1, headers: 2, resends: 1},
-		{name: "POST, GOAWAY throughout", method: "POST", replies: []int{goAwayBelow}, attempts: 3, headers: 11, resends: 8, err: retry.ErrMaxAttempts},
+		{name: "POST, GOAWAY throughout", method: "POST", replies: []int{goAwayBelow}, attempts: 3, headers: 4, resends: 1, err: retry.ErrMaxAttempts},
 	} {
 		for _, secure := range []bool{false, true} {
 			for _, wrapper := range []string{"", "Base", "Wrap"} {
@@ -256,7 +259,7 @@ func TestResent(t *testing.T) {
 					}
 					req := request(t, tt.method, "")
 					req.URL = parse(t, s.url)
-					transport.Policy = p
+					transport.Policy, transport.PerHost = p, unbudgeted()
 					resp, err := transport.RoundTrip(req)
 					headers, _ := s.seen()
 					switch reasonHidden := wrapped && strings.Contains(tt.name, "GOAWAY"); {
@@ -265,12 +268,10 @@ func TestResent(t *testing.T) {
 						assert.ErrorContains(t, err, "Idempotency-Key")
 						assert.Equal(t, 1, headers)
 						return
-					case reasonHidden && tt.err != nil:
+					case wrapped && tt.err == retry.ErrMaxAttempts && headers > 3: // the reason is hidden, and so are the connections
 						assert.ErrorIs(t, err, tt.err)
-						assert.Equal(t, tt.headers, headers)
+						assert.Equal(t, 3+8, headers)
 						return
-					case wrapped && sends == 2 && tt.name == "GET, PROTOCOL_ERROR": // each time, net/http would resend it
-						tt.headers, tt.resends = 3+8, 8
 					}
 					assert.Equal(t, tt.attempts, attempts)
 					assert.Equal(t, tt.headers, headers)
@@ -317,35 +318,50 @@ func TestResentAtOnce(t *testing.T) {
 	}
 }
 
-// TestResentWhileOthersSucceed: a host that responds to other requests ends its connections
-// often. A call may then be sent again 8 times in each attempt, not only once.
-func TestResentWhileOthersSucceed(t *testing.T) {
-	for _, tt := range []struct {
-		other string // host of the other requests; "": none are sent
-		sends int
-	}{
-		{"", 3 + 8},
-		{"elsewhere", 3 + 8},
-		{"host", 3 + 3*8},
-	} {
-		var transport *retryhttp.Transport
-		sends := 0
-		base := roundTripper(func(req *http.Request) (*http.Response, error) {
-			if req.Method == "GET" {
-				return &http.Response{StatusCode: 200, ProtoMajor: 2}, nil
+// TestResentAtMost: however often a server refuses a request without processing it, a call sends one
+// request more than it makes attempts, and the budget pays for the retries.
+func TestResentAtMost(t *testing.T) {
+	for attempts, tokens := range map[int]float64{retry.NoRetry: 5, 2: 4, 3: 3, 20: 0} {
+		for method, fault := range map[string]int{"GET": resetRefused, "POST": goAwayBelow} {
+			s := newFrameServer(t, true, fault)
+			budget := &retry.SharedBudget{}
+			transport := &retryhttp.Transport{Base: s.base, Policy: retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: attempts, Budget: budget}}
+			t.Cleanup(transport.CloseIdleConnections)
+			send := func() {
+				req := request(t, method, "")
+				req.URL = parse(t, s.url)
+				_, err := transport.RoundTrip(req)
+				assert.Error(t, err)
 			}
-			if sends++; tt.other != "" {
-				_, err := transport.RoundTrip(httptest.NewRequest("GET", "https://"+tt.other, nil))
-				require.NoError(t, err)
+			send()
+			headers, _ := s.seen()
+			assert.Equal(t, min(attempts, 6)+1, headers, "%s, %d attempts", method, attempts)
+			assert.Equal(t, tokens, budget.Balance())
+			if attempts == 20 {
+				send() // without a token, there is only the first resend
+				again, _ := s.seen()
+				assert.Equal(t, headers+2, again)
 			}
-			return nil, errGoAway
-		})
-		transport = &retryhttp.Transport{Base: base, Policy: quick()}
-		req := request(t, "POST", "content")
-		req.URL = parse(t, "https://host")
-		_, err := transport.RoundTrip(req)
-		assert.ErrorIs(t, err, retry.ErrMaxAttempts)
-		assert.Equal(t, tt.sends, sends, tt.other)
+		}
+	}
+}
+
+// TestTurnedAway: a GOAWAY with an error code instead of the first response of a connection is a
+// failure of the attempt, as in net/http, and proves that any request may be repeated.
+func TestTurnedAway(t *testing.T) {
+	for _, method := range []string{"GET", "POST", "PUT"} {
+		for _, attempts := range []int{retry.NoRetry, 3} {
+			s := newFrameServer(t, true, goAwayBusy)
+			transport := &retryhttp.Transport{Base: s.base, Policy: quick()}
+			transport.Policy.MaxAttempts = attempts
+			t.Cleanup(transport.CloseIdleConnections)
+			req := request(t, method, strings.Repeat("content", len(method)-3)) // none for a GET
+			req.URL = parse(t, s.url)
+			_, err := transport.RoundTrip(req)
+			assert.ErrorContains(t, err, "GOAWAY")
+			headers, _ := s.seen()
+			assert.Equal(t, attempts, headers, method)
+		}
 	}
 }
 
@@ -363,7 +379,7 @@ func TestResentOverHTTP1(t *testing.T) {
 		{"must not be repeated", false, false, "", 0},
 		{"must not be repeated, wrapped", false, true, "", 1},
 		{"must not be repeated, not ASCII", false, false, "bücher.example", 1},
-		{"must not be repeated, with a key of Prepare", false, false, "", 0},
+		{"must not be repeated, with a key of Sign", false, false, "", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newServer(t, http1, processed(closed))
@@ -385,14 +401,16 @@ func TestResentOverHTTP1(t *testing.T) {
 			var info retryhttp.Info
 			transport.Policy.OnGiveUp = func(ctx context.Context, _ *retry.Error) { info, _ = retryhttp.InfoFrom(ctx) }
 			req := request(t, "GET", "")
-			if strings.HasSuffix(tt.name, "of Prepare") {
+			if strings.HasSuffix(tt.name, "of Sign") {
 				req.Method = "POST"
-				transport.Prepare = func(_ context.Context, header http.Header) { header.Set("Idempotency-Key", "k1") }
+				transport.Sign = func(req *http.Request) (retryhttp.Refused, error) {
+					req.Header.Set("Idempotency-Key", "k1")
+					return nil, nil
+				}
 			}
 			req.URL = parse(t, s.URL)
 			_, err := transport.RoundTrip(req)
 			require.Error(t, err)
-			assert.Equal(t, !tt.mayRepeat, retry.Policy{}.Classify(err).GaveUp)
 			_, executed := s.seen()
 			assert.Len(t, executed, 1+info.Resends)
 			assert.Equal(t, tt.resends, info.Resends)
@@ -436,7 +454,7 @@ func TestStandInConnection(t *testing.T) {
 			trace.GotConn(httptrace.GotConnInfo{Conn: conn})
 			return nil, req.Context().Err()
 		})
-		_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, "GET", ""))
+		_, err := (&retryhttp.Transport{Base: base, Policy: quick(), PerHost: unbudgeted()}).RoundTrip(request(t, "GET", ""))
 		assert.ErrorIs(t, err, retry.ErrMaxAttempts)
 		assert.NotErrorIs(t, err, context.Canceled)
 		info, _ := retryhttp.InfoOf(err)
@@ -793,7 +811,7 @@ func TestUnsent(t *testing.T) {
 					}
 					return nil, tt.err
 				})
-				_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, "POST", content))
+				_, err := (&retryhttp.Transport{Base: base, Policy: quick(), PerHost: unbudgeted()}).RoundTrip(request(t, "POST", content))
 				assert.ErrorIs(t, err, tt.err)
 				assert.Equal(t, tt.err == refused, strings.Contains(err.Error(), "TrustRefusedStream"), err)
 				assert.Equal(t, tt.sent, sent)
@@ -899,7 +917,8 @@ func TestErrors(t *testing.T) {
 			`Get "http://host/path": gave up after 3 attempts (all attempts used): http2: Transport: cannot retry err [no end`, false},
 	} {
 		client := retryhttp.NewClient(quick())
-		client.Transport.(*retryhttp.Transport).Base = &script{replies: []reply{{err: tt.err}}}
+		transport := client.Transport.(*retryhttp.Transport)
+		transport.Base, transport.PerHost = &script{replies: []reply{{err: tt.err}}}, unbudgeted()
 		_, err := client.Do(request(t, "GET", ""))
 		require.EqualError(t, err, tt.want)
 		assert.ErrorIs(t, err, tt.err)
@@ -920,7 +939,7 @@ func TestUnsentRepeatable(t *testing.T) {
 		trace.GotConn(httptrace.GotConnInfo{})
 		return nil, errGoAway
 	})
-	_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, "GET", ""))
+	_, err := (&retryhttp.Transport{Base: base, Policy: quick(), PerHost: unbudgeted()}).RoundTrip(request(t, "GET", ""))
 	assert.ErrorIs(t, err, retry.ErrMaxAttempts)
 	assert.Equal(t, 3+8, sent)
 }

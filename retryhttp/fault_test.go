@@ -11,8 +11,6 @@ import (
 	"math"
 	"net"
 	"net/http"
-	"strconv"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -223,99 +221,6 @@ func TestConnectionRefused(t *testing.T) {
 	}
 }
 
-// TestIdleConnectionIsClosed: the server closes an idle connection that the client is
-// about to use.
-func TestIdleConnectionIsClosed(t *testing.T) {
-	for _, k := range kinds {
-		t.Run(k.name, func(t *testing.T) {
-			overBoth(t, func(t *testing.T, protocol string) {
-				s := newServer(t, protocol, ok)
-				want := 0
-				for range 10 {
-					s.warm(t, s.base)
-					s.hangUp()
-					o := k.request(t, s.URL, text(10)).send(t, s.transport())
-					if o.err == nil || k.repeatable {
-						o.isRight(t)
-						want++
-					} else {
-						assert.ErrorIs(t, o.err, retry.ErrUnrepeatable)
-					}
-					_, executed := s.seen()
-					assert.Len(t, executed, want)
-				}
-			})
-		})
-	}
-}
-
-// lateConn hides the end of the connection until the next write.
-type lateConn struct {
-	net.Conn
-	ended, told chan struct{}
-	once        sync.Once
-}
-
-func (c *lateConn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	if err != nil && n == 0 {
-		close(c.ended)
-		<-c.told
-	}
-	return n, err
-}
-
-func (c *lateConn) Write(p []byte) (int, error) {
-	n, err := c.Conn.Write(p)
-	select {
-	case <-c.ended:
-		c.once.Do(func() { close(c.told) })
-	default:
-	}
-	return n, err
-}
-
-func (c *lateConn) Close() error {
-	c.once.Do(func() { close(c.told) })
-	return c.Conn.Close()
-}
-
-// TestNothingWritten: if a reused connection turns out to be closed before a byte was
-// written, net/http sends the request over another one, also with a Transport.
-func TestNothingWritten(t *testing.T) {
-	for _, client := range []string{"net/http", "Transport"} {
-		for _, k := range kinds {
-			t.Run(client+"/"+k.name, func(t *testing.T) {
-				leaveNothing(t)
-				s := newServer(t, http1, ok)
-				var first *lateConn
-				s.base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-					c, err := (&net.Dialer{}).DialContext(ctx, network, address)
-					if err != nil || first != nil {
-						return c, err
-					}
-					first = &lateConn{Conn: c, ended: make(chan struct{}), told: make(chan struct{})}
-					return first, nil
-				}
-				var transport http.RoundTripper = s.base
-				if client == "Transport" {
-					transport = s.transport()
-				}
-				s.warm(t, transport)
-				for _, c := range s.connections() {
-					require.NoError(t, c.SetLinger(0))
-				}
-				s.hangUp()
-				<-first.ended
-				o := k.request(t, s.URL, text(10)).send(t, transport)
-				_, executed := s.seen()
-				o.isRight(t)
-				assert.Len(t, executed, 1)
-			})
-		}
-	}
-}
-
 func TestShutdownWaits(t *testing.T) {
 	for _, k := range kinds {
 		t.Run(k.name, func(t *testing.T) {
@@ -339,67 +244,6 @@ func TestShutdownWaits(t *testing.T) {
 				assert.Len(t, executed, 1)
 			})
 		})
-	}
-}
-
-// TestServerIsReplaced: clients keep sending while their server is replaced. No POST is
-// executed twice, and no other request is lost.
-func TestServerIsReplaced(t *testing.T) {
-	overBoth(t, func(t *testing.T, protocol string) {
-		const clients, each = 8, 30
-		old, next := newServer(t, protocol, ok), newServer(t, protocol, ok)
-		next.base = old.base
-		var address atomic.Value
-		address.Store(old.Listener.Addr().String())
-		old.base.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, network, address.Load().(string))
-		}
-		transport := old.transport()
-		transport.Policy.MaxAttempts = 10
-		outcomes := make([]outcome, clients*each)
-		var sent atomic.Int64
-		half := make(chan struct{})
-		var running sync.WaitGroup
-		for client := range clients {
-			running.Go(func() {
-				for i := client; i < len(outcomes); i += clients {
-					outcomes[i] = kinds[i%len(kinds)].request(t, old.URL, strconv.Itoa(i)).send(t, transport)
-					if sent.Add(1) == clients*each/2 {
-						close(half)
-					}
-				}
-			})
-		}
-		<-half
-		address.Store(next.Listener.Addr().String())
-		stopped := make(chan error, 1)
-		go func() { stopped <- old.Config.Shutdown(context.Background()) }()
-		running.Wait()
-		old.base.CloseIdleConnections()
-		assert.NoError(t, <-stopped)
-		nothingLost(t, outcomes, old, next)
-	})
-}
-
-func nothingLost(t *testing.T, outcomes []outcome, servers ...*server) {
-	t.Helper()
-	times := map[string]int{}
-	for _, s := range servers {
-		_, executed := s.seen()
-		assert.NotEmpty(t, executed)
-		for _, body := range executed {
-			times[body]++
-		}
-	}
-	for i, o := range outcomes {
-		k, n := kinds[i%len(kinds)], times[strconv.Itoa(i)]
-		if k.repeatable || o.err == nil {
-			o.isRight(t)
-			assert.True(t, n > 0 || k.method == http.MethodGet, "request %d has a response and was not executed", i)
-		}
-		if !k.repeatable {
-			assert.LessOrEqual(t, n, 1, "request %d", i)
-		}
 	}
 }
 
@@ -440,7 +284,7 @@ var refusals = []struct {
 	{"unknown scheme", func(req *watchedRequest, _ *retryhttp.Transport) { req.URL.Scheme = "gopher" }, nil, 0},
 	{"no host", func(req *watchedRequest, _ *retryhttp.Transport) { req.URL.Host = "" }, nil, 0},
 	{"no URL", func(req *watchedRequest, _ *retryhttp.Transport) { req.URL = nil }, nil, 0},
-	{"no headers", func(req *watchedRequest, tr *retryhttp.Transport) { req.Header, tr.Prepare = nil, nil }, nil, 0},
+	{"no headers", func(req *watchedRequest, tr *retryhttp.Transport) { req.Header, tr.Sign = nil, nil }, nil, 0},
 	{"invalid method", func(req *watchedRequest, _ *retryhttp.Transport) { req.Method = "P U T" }, nil, 0},
 }
 

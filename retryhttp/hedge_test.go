@@ -367,7 +367,7 @@ func TestHedgeRetry(t *testing.T) {
 				infos = append(infos, info)
 			},
 		}}
-		h.transport.Prepare = numbered
+		h.transport.Sign = numbered
 		var attempts []string
 		h.handle = func(n int, w http.ResponseWriter, r *http.Request) {
 			h.mu.Lock()

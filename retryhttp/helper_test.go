@@ -60,6 +60,11 @@ func overBoth(t *testing.T, run func(t *testing.T, protocol string)) {
 	}
 }
 
+// unbudgeted has no Budget for any host.
+func unbudgeted() *retryhttp.PerHost {
+	return &retryhttp.PerHost{New: func(string) retry.Budget { return nil }}
+}
+
 func leaveNothing(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Cleanup(func() {
@@ -101,8 +106,9 @@ type server struct {
 	mu       sync.Mutex
 	open     map[*countedConn]bool
 	script   []step
-	arrived  []string // attempt numbers
-	executed []string // bodies of complete requests that were not refused
+	closers  []interface{ CloseIdleConnections() } // of transports
+	arrived  []string                              // attempt numbers
+	executed []string                              // bodies of complete requests that were not refused
 }
 
 type step func(x *exchange)
@@ -137,7 +143,9 @@ func newServer(t *testing.T, protocol string, script ...step) *server {
 	}
 	t.Cleanup(func() {
 		eventually(t, "connections are left", func() bool {
-			s.base.CloseIdleConnections() // only idle connections may be left
+			for _, c := range append(s.closers, s.base) { // only idle connections may be left
+				c.CloseIdleConnections()
+			}
 			return len(s.connections()) == 0
 		})
 		s.Close()
@@ -146,8 +154,8 @@ func newServer(t *testing.T, protocol string, script ...step) *server {
 }
 
 func (s *server) transport() *retryhttp.Transport {
-	transport := &retryhttp.Transport{Base: s.base, Prepare: numbered, Policy: retry.Policy{Backoff: retry.NoDelay{}}}
-	s.t.Cleanup(transport.CloseIdleConnections)
+	transport := &retryhttp.Transport{Base: s.base, Sign: numbered, Policy: retry.Policy{Backoff: retry.NoDelay{}}}
+	s.closers = append(s.closers, transport) // also of those that are being opened when the test ends
 	return transport
 }
 
@@ -515,6 +523,7 @@ type failingReader struct{ err error }
 func (r failingReader) Read([]byte) (int, error) { return 0, r.err }
 
 // numbered sends the number of the attempt.
-func numbered(ctx context.Context, header http.Header) {
-	header.Set(attemptHeader, strconv.Itoa(retryhttp.AttemptNumber(ctx)))
+func numbered(req *http.Request) (retryhttp.Refused, error) {
+	req.Header.Set(attemptHeader, strconv.Itoa(retryhttp.AttemptNumber(req.Context())))
+	return nil, nil
 }

@@ -3,9 +3,11 @@ package retryhttp
 import (
 	"cmp"
 	"context"
-	"errors"
+
 	"net/http"
 	"net/url"
+
+	"github.com/gobackoff/retry/internal/errfacts"
 )
 
 // Info describes a request to the hooks and the Classifier of a [Transport]'s Policy.
@@ -20,7 +22,8 @@ type Info struct {
 	// Status is the status of the attempt's response; 0 if there is none (yet).
 	Status int
 	// Resends is the number of times that the request was sent in addition to once per
-	// attempt: by the Transport because it certainly was not processed, or by net/http.
+	// attempt: by the Transport because it certainly was not processed, or because the server
+	// refused what Sign had added, or by net/http.
 	Resends int
 	// Copies is the number of copies sent by the Transport's Hedge. They are neither
 	// attempts nor resends.
@@ -51,10 +54,10 @@ func InfoFrom(ctx context.Context) (info Info, ok bool) {
 // Policy's hooks or returned by RoundTrip. ok is false for the error of Base itself, which a
 // Classifier receives, and RoundTrip returns if the Policy allows one attempt.
 func InfoOf(err error) (info Info, ok bool) {
-	if e, ok := errors.AsType[*attemptError](err); ok {
+	if e, ok := errfacts.As[*attemptError](err); ok {
 		return e.info, true
 	}
-	if e, ok := errors.AsType[*StatusError](err); ok && e.Response.Request != nil {
+	if e, ok := errfacts.As[*StatusError](err); ok && e.Response.Request != nil {
 		req := e.Response.Request
 		info := infoAbout(req)
 		info.Attempt, info.Status = AttemptNumber(req.Context()), e.Response.StatusCode
@@ -66,7 +69,7 @@ func InfoOf(err error) (info Info, ok bool) {
 func (c *call) info() Info {
 	info := infoAbout(c.request)
 	info.Attempt, info.Status = int(c.number.Load()), int(c.status.Load())
-	info.Resends, info.Copies = int(c.resends.Load()), int(c.copies.Load())
+	info.Resends, info.Copies = int(c.resends.Load()+c.refusals.Load()), int(c.copies.Load())
 	return info
 }
 

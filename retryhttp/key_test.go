@@ -32,7 +32,7 @@ func TestKey(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			base := &script{replies: []reply{{err: errReset}, {status: 200}}}
 			asked := 0
-			transport := &retryhttp.Transport{Base: base, Policy: quick(), Prepare: numbered, IdempotencyKey: func(*http.Request) string {
+			transport := &retryhttp.Transport{Base: base, Policy: quick(), Sign: numbered, IdempotencyKey: func(*http.Request) string {
 				asked++
 				return test.given
 			}}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // retriedAbove reports whether the client above retries req by itself.
@@ -14,13 +15,42 @@ func (t *Transport) retriedAbove(req *http.Request, to *host) bool {
 	}
 	if !certain && attempt <= 1 {
 		_, retries := to.outer.Load(kind)
-		return retries
+		return retries || t.loops.has(kind, req.UserAgent())
 	}
 	to.outer.Store(kind, true)
+	t.loops.add(kind, req.UserAgent())
 	if _, known := t.outer.LoadOrStore(kind, true); !known && t.OnOuterRetry != nil {
 		t.OnOuterRetry(kind, req)
 	}
 	return true
+}
+
+// loops are the clients that were found to retry, whichever host they called: the settings of
+// an SDK hold for all its hosts. A client is a kind and a User-Agent, so that another SDK of
+// the same kind does not count as found.
+type loops struct {
+	mu    sync.Mutex
+	found map[[2]string]bool
+}
+
+// maxLoops bounds the memory: a proxy passes on the User-Agents of others.
+const maxLoops = 64
+
+func (l *loops) has(kind, agent string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.found[[2]string{kind, agent}]
+}
+
+func (l *loops) add(kind, agent string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.found == nil {
+		l.found = map[[2]string]bool{}
+	}
+	if len(l.found) < maxLoops {
+		l.found[[2]string{kind, agent}] = true
+	}
 }
 
 // outerAttempt returns the kind of client that sent h and the number of its attempt, or

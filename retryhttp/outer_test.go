@@ -47,6 +47,33 @@ func TestOuterRetries(t *testing.T) {
 	}
 }
 
+// TestOuterRetriesElsewhere: a client that was found to retry does so at each host. Another
+// client of the same kind may not.
+func TestOuterRetriesElsewhere(t *testing.T) {
+	base := &script{replies: []reply{{status: 503}}}
+	transport := &retryhttp.Transport{Base: base, Policy: quick()}
+	send := func(host, agent, count string) int {
+		base.requests = nil
+		req := request(t, "GET", "")
+		req.URL.Host = host
+		req.Header.Set("User-Agent", agent)
+		req.Header.Set("X-Stainless-Retry-Count", count)
+		_, err := transport.RoundTrip(req)
+		require.NoError(t, err)
+		return len(base.requests)
+	}
+	const openAI, anthropic = "OpenAI/Go 3.96.0", "Anthropic/Go 1.84.0"
+	assert.Equal(t, 3, send("a.example", openAI, "0"))
+	assert.Equal(t, 1, send("a.example", openAI, "1"))
+	assert.Equal(t, 1, send("b.example", openAI, "0"), "another host")
+	assert.Equal(t, 3, send("b.example", anthropic, "0"), "another client")
+	for n := range 100 {
+		send("a.example", fmt.Sprint("Agent/", n), "1")
+	}
+	assert.Equal(t, 1, send("c.example", "Agent/0", "0"))
+	assert.Equal(t, 3, send("c.example", "Agent/99", "0"), "more than 64 clients are not kept")
+}
+
 // TestOuterRetriesOfManyHosts: OnOuterRetry is called once for each kind of client, even
 // if there are more hosts than the Transport remembers.
 func TestOuterRetriesOfManyHosts(t *testing.T) {

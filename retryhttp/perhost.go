@@ -3,6 +3,7 @@ package retryhttp
 import (
 	"cmp"
 	"container/list"
+	"iter"
 	"net"
 	"net/http"
 	"net/url"
@@ -32,10 +33,12 @@ type PerHost struct {
 	hosts recent[authority, *host]
 }
 
-// Unbudgeted returns a PerHost without Budgets: a Transport with it may make all the
-// retries that its Policy allows.
-func Unbudgeted() *PerHost {
-	return &PerHost{New: func(string) retry.Budget { return nil }}
+// example returns a Budget like those of the hosts.
+func (p *PerHost) example() retry.Budget {
+	if p.New == nil {
+		return &retry.SharedBudget{}
+	}
+	return cmp.Or[retry.Budget](p.New("example.com:443"), retry.NoBudget{})
 }
 
 // budgetFor returns b, or the Part for the route of a request if b is a SharedBudget.
@@ -44,11 +47,7 @@ func budgetFor(req *http.Request, b retry.Budget) retry.Budget {
 	if !ok || shared == nil || req.URL == nil {
 		return b
 	}
-	path := req.URL.Path
-	if strings.ContainsAny(path, digits) {
-		path = withoutIDs(path)
-	}
-	return shared.Part(cmp.Or(req.Method, http.MethodGet) + " " + path)
+	return shared.Part(cmp.Or(req.Method, http.MethodGet) + " " + routeOf(req.URL.Path))
 }
 
 // withoutIDs replaces the segments of a path that contain a digit by "*", because most of
@@ -90,6 +89,20 @@ type host struct {
 
 // Budget returns the Budget for the host of u.
 func (p *PerHost) Budget(u *url.URL) retry.Budget { return p.host(u).budget }
+
+// Budgets returns the Budgets that p has now, with their hosts as name:port, from the one that
+// was used last. Hosts without a Budget are left out.
+func (p *PerHost) Budgets() iter.Seq2[string, retry.Budget] {
+	return func(yield func(string, retry.Budget) bool) {
+		var all []*host
+		p.hosts.each(func(h *host) { all = append(all, h) })
+		for _, h := range all {
+			if h.budget != nil && !yield(h.Address, h.budget) {
+				return
+			}
+		}
+	}
+}
 
 func (p *PerHost) host(u *url.URL) *host {
 	if u == nil { // Base returns an error
@@ -148,6 +161,17 @@ func (r *recent[K, V]) get(key K, limit int, create func() V) (value, forgotten 
 	value = create()
 	r.found[key] = r.order.PushFront(entry[K, V]{key, value})
 	return value, forgotten
+}
+
+// find returns the value of a key, or the zero value if there is none.
+func (r *recent[K, V]) find(key K) (value V) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e, ok := r.found[key]; ok {
+		r.order.MoveToFront(e)
+		value = e.Value.(entry[K, V]).value
+	}
+	return value
 }
 
 func (r *recent[K, V]) each(f func(V)) {

@@ -133,7 +133,7 @@ func TestDefaultBudget(t *testing.T) {
 		{"another PerHost", func(tr *retryhttp.Transport) {
 			tr.PerHost = &retryhttp.PerHost{New: func(string) retry.Budget { return &awspreset.TokenBudget{Capacity: 42} }}
 		}, 20 + 3},
-		{"none", func(tr *retryhttp.Transport) { tr.PerHost = retryhttp.Unbudgeted() }, 20 * 3},
+		{"none", func(tr *retryhttp.Transport) { tr.Policy.Budget = retry.NoBudget{} }, 20 * 3},
 		{"none, as text", func(tr *retryhttp.Transport) {
 			p := retryconfig.Policy{Policy: tr.Policy}
 			require.NoError(t, p.UnmarshalText([]byte("no-delay attempts=3 budget=none")))
@@ -162,8 +162,8 @@ func TestDefaultBudget(t *testing.T) {
 	}
 }
 
-// TestRateLimit: with the default budget, the calls of a client survive a rate limit, and
-// a host that fails without a hint gets few retries.
+// TestRateLimit: with the default budget and no Limiter, the calls of a client survive a rate
+// limit, and a host that fails without a hint gets few retries.
 func TestRateLimit(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -178,7 +178,7 @@ func TestRateLimit(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
 				var requests, good atomic.Int64
-				client := &http.Client{Transport: &retryhttp.Transport{Base: roundTripper(func(req *http.Request) (*http.Response, error) {
+				client := &http.Client{Transport: &retryhttp.Transport{PerScope: retryhttp.Unlimited(), Base: roundTripper(func(req *http.Request) (*http.Response, error) {
 					requests.Add(1)
 					resp := &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody, Request: req}
 					if tt.after == "" || time.Since(start) < 2*time.Second {

@@ -11,6 +11,12 @@ import (
 	"github.com/gobackoff/retry/ratelimit"
 )
 
+// Unlimited returns a PerScope without Limiters. With it, calls wait for no limit, unless their
+// Policy has a Limiter.
+func Unlimited() *PerScope {
+	return &PerScope{Scope: func(*http.Request) string { return "" }}
+}
+
 // PerScope keeps a [retry.Limiter] for each scope of requests, so that calls share what they
 // learn of a server's limit with those under the same limit, and with no others.
 //
@@ -92,15 +98,15 @@ func (all limiters) Wait(ctx context.Context) error {
 	return nil
 }
 
-// listeners returns the Limiters that read the headers of responses.
-func listeners(l retry.Limiter) []*ratelimit.Limiter {
+// listeners returns the Limiters that are told of responses.
+func listeners(l retry.Limiter) []listener {
 	switch l := l.(type) {
-	case *ratelimit.Limiter:
-		return []*ratelimit.Limiter{l}
+	case listener:
+		return []listener{l}
 	case cancelLimiter:
 		return listeners(l.Limiter)
 	case limiters:
-		var found []*ratelimit.Limiter
+		var found []listener
 		for _, one := range l {
 			found = append(found, listeners(one)...)
 		}
@@ -109,9 +115,24 @@ func listeners(l retry.Limiter) []*ratelimit.Limiter {
 	return nil
 }
 
+// A pacer is a Limiter that may pace retries: see [retry.Limiter].
+type pacer interface{ Paces(a retry.Attempt) bool }
+
+// Paces reports whether one of the Limiters paces the retry.
+func (all limiters) Paces(a retry.Attempt) bool {
+	for _, l := range all {
+		p, ok := l.(pacer)
+		if ok && p.Paces(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// Observe passes the attempt on to those that observe.
 func (all limiters) Observe(a retry.Attempt) {
 	for _, l := range all {
-		if o, ok := l.(retry.Observer); ok {
+		if o, ok := l.(interface{ Observe(retry.Attempt) }); ok {
 			o.Observe(a)
 		}
 	}

@@ -63,7 +63,7 @@ func TestPerScope(t *testing.T) {
 		limited  func(requests float64) bool // a call of the limited route
 		delayed  bool                        // calls to another route
 	}{
-		{"off", nil, func(r float64) bool { return r == 2 }, false},
+		{"off", retryhttp.Unlimited(), func(r float64) bool { return r == 2 }, false},
 		{"by route", &retryhttp.PerScope{}, func(r float64) bool { return r < 1.15 }, false},
 		{"by host", &retryhttp.PerScope{Scope: retryhttp.ByHost}, func(r float64) bool { return r < 1.15 }, true},
 		{"no scope", &retryhttp.PerScope{Scope: func(*http.Request) string { return "" }}, func(r float64) bool { return r == 2 }, false},

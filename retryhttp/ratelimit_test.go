@@ -36,7 +36,7 @@ func TestRateLimitHeaders(t *testing.T) {
 		{"the longest time", 429, []string{`RateLimit: "a";r=0;t=999999999999999`}, time.Duration(1<<63 - 1)},
 		{"a name with separators", 429, []string{`RateLimit: "a,b;c\",t=1";r=0;t=5;pk=:aGk=:, "d";r=1;t=9`}, 5 * time.Second},
 		{"no time, policy of this name", 429, []string{`RateLimit: "a\"";r=0`, `RateLimit-Policy: "b";w=1, "a\"";q=1;qu="requests, sent";w=5`}, 5 * time.Second},
-		{"no time, policy of no name", 429, []string{"RateLimit: a;r=0", "RateLimit-Policy: a;q=1;w=5"}, 0},
+		{"no time, a name without quotes", 429, []string{"RateLimit: a;r=0", "RateLimit-Policy: a;q=1;w=5"}, 5 * time.Second},
 		{"broken", 429, []string{`RateLimit: "a`, "RateLimit-Reset: 7"}, 7 * time.Second},
 		{"older form, without reset", 429, []string{"RateLimit: limit=100, remaining=0", "RateLimit-Reset: 7"}, 7 * time.Second},
 		{"older form, used up, another status", 500, []string{"RateLimit: limit=100, remaining=0, reset=7"}, 7 * time.Second},
@@ -49,6 +49,11 @@ func TestRateLimitHeaders(t *testing.T) {
 		{"negative duration", 429, []string{"X-RateLimit-Reset-Requests: -1s"}, 0},
 		{"short duration", 429, []string{"X-RateLimit-Reset-Requests: 20ms"}, 20 * time.Millisecond},
 		{"neither", 429, []string{"X-RateLimit-Reset: soon"}, 0},
+		{"used up beside RateLimit", 429, []string{`RateLimit: "a";r=3;t=5`, "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 9"}, 9 * time.Second},
+		{"used up with a fraction", 500, []string{"X-RateLimit-Remaining: 0.0", "X-RateLimit-Reset: 7"}, 7 * time.Second},
+		{"used up with a window and a reset", 500, []string{"RateLimit-Remaining: 0;w=21600", "RateLimit-Reset: 7"}, 7 * time.Second},
+		{"used up with a window and a bad reset", 429, []string{"RateLimit-Remaining: 0;w=60", "RateLimit-Reset: soon"}, time.Minute},
+		{"something remains, no time", 429, []string{`RateLimit: "a";r=3`, `RateLimit-Policy: "a";q=9;w=60`}, 0},
 		{"nothing remains, 403", 403, []string{"X-RateLimit-Remaining: 0"}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,17 +1,30 @@
 package retryhttp
 
-import "net/http"
+import (
+	"net/http"
+	"strings"
+
+	"github.com/gobackoff/retry/internal/errfacts"
+)
 
 // IsIdempotent reports whether HTTP allows a request to be executed more than once: its
 // method is GET, HEAD, OPTIONS, TRACE, PUT, DELETE or QUERY, or it has a header
 // Idempotency-Key or X-Idempotency-Key, by which the server recognizes a retry. As in
 // net/http, a header with no values is sufficient, although it is not sent; a header
 // whose value is the empty string is not.
+//
+// A PUT with a Content-Range is not idempotent: it adds a part to what the server has. Ask the
+// server how much it has, as package transfer does. The question itself, a PUT whose Content-Range
+// begins with "bytes */", may be repeated.
 func IsIdempotent(req *http.Request) bool {
-	if isSafe(req.Method) || req.Method == http.MethodPut || req.Method == http.MethodDelete {
+	switch {
+	case carriesKey(req), isSafe(req.Method), req.Method == http.MethodDelete:
 		return true
+	case req.Method == http.MethodPut:
+		part := req.Header.Get("Content-Range")
+		return part == "" || strings.HasPrefix(part, "bytes */")
 	}
-	return carriesKey(req)
+	return false
 }
 
 func carriesKey(req *http.Request) bool {
@@ -32,9 +45,8 @@ func hasKey(h http.Header, name string) bool {
 	return ok && (len(values) == 0 || values[0] != "")
 }
 
-// isUnprocessed reports whether the server did not process the request: it responded
-// with 421 Misdirected Request (RFC 9110), 425 Too Early (RFC 8470) or, by convention,
-// 429 Too Many Requests or an equivalent.
+// isUnprocessed reports whether the server did not process the request: its status says so or,
+// by convention, is 429 Too Many Requests or an equivalent.
 func isUnprocessed(resp *http.Response) bool {
-	return resp.StatusCode == http.StatusMisdirectedRequest || resp.StatusCode == http.StatusTooEarly || isThrottling(resp)
+	return errfacts.IsUnprocessed(resp.StatusCode) || isThrottling(resp)
 }

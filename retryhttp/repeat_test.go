@@ -188,6 +188,12 @@ func TestIsIdempotent(t *testing.T) {
 		assert.Equal(t, tt.want, retryhttp.IsIdempotent(&http.Request{Method: "POST", Header: tt.header}), tt.name)
 		assert.True(t, retryhttp.IsIdempotent(&http.Request{Method: "PUT", Header: tt.header}), tt.name)
 	}
+	for part, want := range map[string]bool{"bytes 0-9/*": false, "bytes 10-19/20": false, "0-9": false, "bytes */20": true, "bytes */*": true} {
+		req := &http.Request{Method: "PUT", Header: http.Header{"Content-Range": {part}}}
+		assert.Equal(t, want, retryhttp.IsIdempotent(req), part)
+		req.Header.Set("Idempotency-Key", "1")
+		assert.True(t, retryhttp.IsIdempotent(req), part)
+	}
 }
 
 // TestChoices checks the fields that decide which requests may be retried.

@@ -13,19 +13,23 @@ import (
 //	X-Amz-Retry-After, Retry-After-Ms, X-Ms-Retry-After-Ms    milliseconds
 //	Retry-After                        seconds, or a date in one of the three forms of HTTP
 //
-// The following headers are used only if a limit is used up: with a status of throttling (420, 429,
-// 430, 529), with a 403 that means throttling, or if no requests remain.
+// Without these headers, the wait is that for a limit. These headers tell of limits, together with
+// those that say what remains, as [ratelimit.Read] reads them:
 //
 //	RateLimit                          t, or the window of RateLimit-Policy; also in
 //	                                   the older form limit=, remaining=, reset=
-//	every other header whose name has ratelimit and reset, with or without dashes, such as
-//	X-RateLimit-Reset-Tokens           seconds, seconds or milliseconds since 1970, a
+//	every other header whose name has ratelimit and reset, such as
+//	X-Rate-Limit-Reset-Tokens          seconds, seconds or milliseconds since 1970, a
 //	                                   duration such as 6m0s, or a time as in RFC 3339 or
-//	                                   as JavaScript writes it
+//	                                   as JavaScript writes it. Milliseconds if the name
+//	                                   ends with Ms, such as X-Rate-Limit-Time-Reset-Ms
+//	every other header whose name has ratelimit and remaining, such as
+//	RateLimit-Remaining: 0;w=21600     w, the window in seconds, if there is no reset
 //
-// If there are several such headers, the longest wait for a limit of which nothing remains
-// is used, or the shortest wait if all have something left. docs/apis.md lists APIs that
-// send these headers.
+// If nothing remains of a limit, the wait is its reset, or its window if it has no reset. If nothing
+// remains of several limits, the longest of these waits is used. If no header says that nothing
+// remains, but the response means throttling (status 420, 429, 430, 529, or a 403 that does), the
+// shortest reset is used. docs/reference/apis.md lists APIs that send these headers.
 //
 // Numbers may have a decimal fraction, a dot at either end and a plus sign, but no
 // minus sign or exponent. If a header has several values, the longest wait is used. A

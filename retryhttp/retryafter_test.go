@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/internal/test/linear"
 	"github.com/gobackoff/retry/retryhttp"
 	"github.com/gobackoff/retry/retrytest"
@@ -203,6 +204,17 @@ var retryAfters = []struct {
 	{"reset, something remains", 503, []string{resetIn, "30", remaining, "17"}, 0},
 	{"reset at a Unix time", 429, []string{resetIn, "1793620830"}, 30 * time.Second},
 	{"reset at a date", 429, []string{resetIn, "Mon, 02 Nov 2026 12:00:07 GMT"}, 7 * time.Second},
+	{"reset in milliseconds (BigCommerce)", 429, []string{"X-Rate-Limit-Time-Reset-Ms", "15000", "X-Rate-Limit-Requests-Left", "0", "X-Rate-Limit-Time-Window-Ms", "30000"}, 15 * time.Second},
+	{"reset in milliseconds, with a fraction", 429, []string{"RateLimit-Reset-Ms", "1500.5"}, 1500*time.Millisecond + 500*time.Microsecond},
+	{"reset in milliseconds, something remains", 503, []string{"X-RateLimit-Reset-Msec", "1500", "X-RateLimit-Remaining", "17"}, 0},
+	{"reset in milliseconds, nothing remains", 403, []string{"X-RateLimit-Reset-Milliseconds", "1500", "X-RateLimit-Remaining", "0"}, 1500 * time.Millisecond},
+	{"reset in milliseconds since 1970", 429, []string{"X-RateLimit-Reset-Ms", "1793620830250"}, 30250 * time.Millisecond},
+	{"reset of a limit on items", 429, []string{"X-RateLimit-Reset-Items", "15"}, 15 * time.Second},
+	{"window (Docker Hub)", 429, []string{"RateLimit-Limit", "100;w=21600", remaining, "0;w=21600"}, 6 * time.Hour},
+	{"window, something remains", 429, []string{"RateLimit-Limit", "100;w=21600", remaining, "7;w=21600"}, 0},
+	{"windows", 429, []string{remaining, "0;w=60, 7;w=3600"}, time.Minute},
+	{"window after a reset", 429, []string{remaining, "0;w=21600", resetIn, "30"}, 30 * time.Second},
+	{"window after Retry-After", 429, []string{remaining, "0;w=21600", general, "3"}, 3 * time.Second},
 	{"reset after Retry-After", 429, []string{resetIn, "30", general, "3"}, 3 * time.Second},
 	{"reset after a bad Retry-After", 429, []string{resetIn, "30", general, "-3"}, 30 * time.Second},
 }
@@ -228,6 +240,7 @@ func FuzzRetryAfter(f *testing.F) {
 		f.Add("", "x", s, "", s, "0", 503)
 		f.Add("", "", "", s, "", "1", 430)
 		f.Add("", "", "", s, "", "1", 529)
+		f.Add("", "", "", s, "", "1", 420)
 	}
 	f.Fuzz(func(t *testing.T, awsMs, ms, seconds, resets, date, left string, status int) {
 		resp := &http.Response{StatusCode: status, Header: http.Header{}}
@@ -250,7 +263,8 @@ func FuzzRetryAfter(f *testing.F) {
 			}
 		}
 		if got > 0 {
-			assert.True(t, status == 429 || status == 430 || status == 529 || strings.TrimSpace(left) == "0", "there is a wait although no limit is used up")
+			throttled := slices.Contains([]int{420, 429, 430, 529}, status)
+			assert.True(t, throttled || strings.Contains(left, "0"), "there is a wait although no limit is used up")
 		}
 	})
 }
@@ -267,7 +281,7 @@ func TestHints(t *testing.T) {
 		{"below the delay", "Retry-After-Ms: 1", nil, 500 * ms},
 		{"up to a tenth later", "Retry-After: 2", nil, 2100 * ms}, // Rand is 0.5
 		{"custom rule", "Retry-After: 2", retry.HintAtLeast{Exact: true}, 2000 * ms},
-		{"the window of AWS", "X-Amz-Retry-After: 9000", retry.HintWindow{}, 5500 * ms},
+		{"the window of AWS", "X-Amz-Retry-After: 9000", awspreset.HintWindow{}, 5500 * ms},
 		{"ignored", "Retry-After: 2", retry.HintIgnore{}, 500 * ms},
 		{"a date by the server's clock", "Retry-After: Mon, 02 Nov 2026 12:00:07 GMT", nil, 7350 * ms},
 		{"longest", "Retry-After: 60", nil, 63 * time.Second},
@@ -343,7 +357,7 @@ func TestRetryAfterIsLinear(t *testing.T) {
 	} {
 		fields := []string{
 			"Date", "X-Amz-Retry-After", "Retry-After-Ms", "X-Ms-Retry-After-Ms", "Retry-After", "Ratelimit", "Ratelimit-Policy",
-			"Ratelimit-Reset", "X-Ratelimit-Reset", "X-Ratelimit-Reset-After", "X-Ratelimit-Remaining", "X-Ratelimit-Reset-Tokens",
+			"Ratelimit-Reset", "X-Ratelimit-Reset", "X-Ratelimit-Reset-After", "X-Ratelimit-Remaining", "X-Ratelimit-Reset-Tokens", "X-Ratelimit-Reset-Ms",
 			"Anthropic-Ratelimit-Tokens-Reset", "X-Should-Retry",
 		}
 		t.Run(name, func(t *testing.T) {

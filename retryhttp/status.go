@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,9 +33,15 @@ type StatusError struct {
 
 // CheckStatus returns an error for an operation of [retry.Do] to return if the status of resp
 // is 400 or above, or if the Check of a [Transport] has found an error in resp. Otherwise, it
-// returns nil. The error is a [*StatusError], or wraps one if Check has found an error, or if
-// the response overrides its status for [retry.DefaultClassifier], for example with an
-// X-Should-Retry or Stripe-Should-Retry header, or with a 403 that means throttling.
+// returns nil.
+//
+// The error is a [*StatusError], or wraps one in these cases:
+//
+//   - Check has found an error.
+//   - A header of the response, such as X-Should-Retry or Stripe-Should-Retry, says whether to
+//     retry.
+//   - The status is a 403 that means throttling.
+//
 // The error for a [Transport]'s response ends a Do around it, because the Transport has
 // already retried; its text says why the Transport gave up, and it matches that reason,
 // such as [retry.ErrBudget]. If the Transport gave up, [retry.Verdict.GaveUp] is true, so
@@ -42,10 +49,10 @@ type StatusError struct {
 // Do around it retries, unless the request must not be repeated. CheckStatus does not touch
 // the Body.
 func CheckStatus(resp *http.Response) error {
-	x := exchangeBehind(resp)
+	a := attemptBehind(resp)
 	var end ending
-	if x != nil {
-		end = x.end()
+	if a != nil {
+		end = a.end()
 	}
 	if resp.StatusCode < 400 && end.found == nil {
 		return nil
@@ -53,7 +60,7 @@ func CheckStatus(resp *http.Response) error {
 	e := newStatusError(resp, time.Now())
 	err := e.failure(end.found)
 	switch {
-	case x == nil, end.madeOne():
+	case a == nil, end.madeOne():
 		return err // no Transport retries, so a Do around it may
 	case end.gaveUp == nil:
 		return retry.Permanent(err)
@@ -105,14 +112,15 @@ func (e *StatusError) Error() string {
 // Is reports whether target is the reason for which a [Transport] gave up, if e is the error
 // of [CheckStatus] for its response.
 func (e *StatusError) Is(target error) bool {
-	return e.gaveUp != nil && errors.Is(e.gaveUp.Reason, target)
+	return e.gaveUp != nil && errfacts.Is(e.gaveUp.Reason, target)
 }
 
 // HTTPStatusCode returns the status.
 func (e *StatusError) HTTPStatusCode() int { return e.Response.StatusCode }
 
 // RetryAfter returns the wait that the server asked for (see the function
-// [RetryAfter]), or 0 if there is none.
+// [RetryAfter]), or 0 if there is none. If the response refused a value of a [Pool], it is the time
+// until one of the values may be used.
 func (e *StatusError) RetryAfter() time.Duration { return e.after }
 
 // verdict returns e, wrapped if the response overrides its status.
@@ -164,6 +172,9 @@ type throttledError struct{ *StatusError }
 
 func (e throttledError) HTTPStatusCode() int { return http.StatusTooManyRequests }
 func (e throttledError) Unwrap() error       { return e.StatusError }
+
+// ErrorType returns the status of the response, for the attribute error.type of spans and metrics.
+func (e throttledError) ErrorType() string { return strconv.Itoa(e.Response.StatusCode) }
 
 // CheckConnect is for the Base of a Transport: assign it to the field OnProxyConnectResponse of
 // the [http.Transport]. With it, the response of a proxy that refuses CONNECT becomes a

@@ -426,27 +426,39 @@ func TestCheckStatusSaysWhy(t *testing.T) {
 		policy retry.Policy
 		req    *http.Request
 		reason error
+		label  string
+		never  bool // MayRepeat returns false
 	}{
 		"503 Service Unavailable; gave up after 3 attempts (all attempts used)": {
-			retry.Policy{}, request(t, "GET", ""), retry.ErrMaxAttempts,
+			retry.Policy{}, request(t, "GET", ""), retry.ErrMaxAttempts, "attempts", false,
 		},
 		"503 Service Unavailable; gave up after 3 attempts (client-side retry budget used up)": {
-			retry.Policy{MaxAttempts: 36, Budget: budget}, request(t, "GET", ""), retry.ErrBudget,
+			retry.Policy{MaxAttempts: 36, Budget: budget}, request(t, "GET", ""), retry.ErrBudget, "budget", false,
 		},
-		"503 Service Unavailable; gave up after 1 attempt (not safe to repeat: no Idempotency-Key)": {
-			retry.Policy{}, request(t, "POST", "content"), retry.ErrUnrepeatable,
+		"503 Service Unavailable; gave up after 1 attempt (not safe to repeat): no Idempotency-Key: see Transport.IdempotencyKey and MayRepeat": {
+			retry.Policy{}, request(t, "POST", "content"), retry.ErrUnrepeatable, "unrepeatable", false,
 		},
-		"503 Service Unavailable; gave up after 1 attempt (not safe to repeat: the request has no GetBody to resend its body)": {
-			retry.Policy{}, once("PUT"), retry.ErrUnrepeatable,
+		"503 Service Unavailable; gave up after 1 attempt (not safe to repeat): the request has no GetBody to resend its body: see http.NewRequest": {
+			retry.Policy{}, once("PUT"), retry.ErrUnrepeatable, "unrepeatable", false,
+		},
+		"503 Service Unavailable; gave up after 1 attempt (not safe to repeat): Transport.MayRepeat returned false": {
+			retry.Policy{}, request(t, "GET", ""), retry.ErrUnrepeatable, "unrepeatable", true,
 		},
 	} {
 		tt.policy.Backoff = retry.NoDelay{}
-		resp, err := (&retryhttp.Transport{Base: roundTripper(unavailable), Policy: tt.policy}).RoundTrip(tt.req)
+		transport := &retryhttp.Transport{Base: roundTripper(unavailable), Policy: tt.policy}
+		if tt.never {
+			transport.MayRepeat = mayRepeat(false)
+		}
+		resp, err := transport.RoundTrip(tt.req)
 		require.NoError(t, err)
 		err = retryhttp.CheckStatus(resp)
 		assert.EqualError(t, err, want)
 		assert.ErrorIs(t, err, tt.reason)
 		assert.True(t, retry.Policy{}.Classify(err).GaveUp)
+		loop, ok := errors.AsType[*retry.Error](err)
+		require.True(t, ok)
+		assert.Equal(t, tt.label, loop.ReasonLabel())
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -20,28 +21,36 @@ import (
 // A Transport is safe for concurrent use and should be shared by all clients. It must
 // not be copied, and its fields must not be changed, once it is in use.
 type Transport struct {
-	// Base makes the attempts; nil means http.DefaultTransport. Its response bodies should
-	// allow Close during a Read, as those of net/http do.
+	// Base makes the attempts. If you wrap an http.Transport, as otelhttp.NewTransport does, set
+	// Wrap instead: through a Base of another type than http.Transport, a POST without a body fails
+	// with retry.ErrUnrepeatable if an HTTP/2 server refuses it with a GOAWAY, other requests may be
+	// sent again up to eight times in a call, and an attempt costs a few more allocations.
+	//
+	// nil means http.DefaultTransport. If that is an http.Transport, all Transports without a Base
+	// share a copy of it, made at the first request, that looks after its HTTP/2 connections: after
+	// ten seconds without a sign of life, it sends a ping, and five seconds later it gives the
+	// connection up. For an http.Transport of your own, set [http.Transport.HTTP2]. With any
+	// http.Transport, the attempt that follows a limit of time of the Transport has a new connection,
+	// and so have the calls after it. Response bodies should allow Close during a Read, as those of
+	// net/http do.
 	//
 	// If Base is an http.Transport, a request without a body that net/http must not resend,
 	// such as a POST over HTTP/2, is sent over a connection that the Transport opens with
 	// NewClientConn, so an httptrace sees neither GetConn nor GotConn. These connections end
 	// after IdleConnTimeout. MaxConnsPerHost applies to them separately, MaxIdleConns does not
 	// count them, and CloseIdleConnections of Base does not close them.
-	//
-	// If Base is of another type, such as a wrapper around an http.Transport, an attempt costs a
-	// few more allocations, and such a request fails with retry.ErrUnrepeatable if a server refuses
-	// it with a GOAWAY. Install wrappers with Wrap.
 	Base http.RoundTripper
 
-	// Wrap returns a RoundTripper around base, such as a tracer, a signer or an
-	// oauth2.Transport, through which each attempt is sent. It is called once, before the first
-	// request. base sends through Base and, because it is below the wrapper, knows how each
-	// request ended. A wrapped http.Transport therefore works as the comment on Base says of an
-	// http.Transport. The wrapper must derive the context of each request that it passes to
-	// base from the context of the request that it was given. For other requests, the Transport
-	// does not know how they ended. nil means no wrapper. If Wrap returns nil, each request
-	// fails with an error that matches [retry.ErrInvalid].
+	// Wrap returns a RoundTripper around base, such as a tracer or an oauth2.Transport, through
+	// which each attempt is sent. It is called once, before the first request. Use Sign for what
+	// signs requests: a wrapper gets them without GetBody, because net/http would use it to send a
+	// POST again. base sends through Base and, because it is below the wrapper, knows how each
+	// request ended. If the wrapper returns an error and has passed nothing on to base, nothing was
+	// sent, so a wrapper must not send the request in another way. A wrapped http.Transport
+	// therefore works as the comment on Base says of an http.Transport. The wrapper must derive the
+	// context of each request that it passes to base from the context of the request that it was
+	// given. For other requests, the Transport does not know how they ended. nil means no wrapper.
+	// If Wrap returns nil, each request fails with an error that matches [retry.ErrInvalid].
 	Wrap func(base http.RoundTripper) http.RoundTripper
 
 	// Policy decides when to retry. Its Classifier and hooks receive a response with a
@@ -126,7 +135,8 @@ type Transport struct {
 	// A longer body is passed on, and none of its bytes is lost. The Transport does not wait
 	// for the bodies of these responses:
 	//
-	//   - the response to a request that must not be repeated
+	//   - the response to a request that must not be repeated, unless the Policy allows one
+	//     attempt: then nothing is repeated, and a client above that retries learns of the failure
 	//   - a response with a status of 400 or above
 	//   - a stream of the type text/event-stream, application/x-ndjson,
 	//     multipart/x-mixed-replace or application/vnd.amazon.eventstream
@@ -135,22 +145,48 @@ type Transport struct {
 	// stream. Each response in progress needs up to MaxRead bytes of memory.
 	MaxRead int64
 
-	// FirstByteTimeout limits the time from the beginning of an attempt until the headers of
-	// its response have arrived, whatever the Base. It includes connecting and sending the
-	// body. The attempt then fails, and is retried if the request may be repeated. 0 or less
-	// means no limit.
+	// FirstByteTimeout limits the silence before a response: the time for which a request that
+	// is being written, or has been written, waits for the headers of the response. The time
+	// begins anew with each part of the request's body that Base reads, so it need not be longer
+	// than an upload. The time in which the request waits for a connection, or for the next
+	// bytes of its own body, does not count. If a connection is opened for it, that may take as
+	// long for each of its steps. With a Base that does not report these events to an httptrace,
+	// the time begins when Base gets the request.
+	//
+	// The attempt then fails, and is retried over another connection if the request may be
+	// repeated. Each hedged copy has a time of its own. 0 means no limit.
 	FirstByteTimeout time.Duration
 
-	// StallTimeout limits the time for which a Read of a response's body waits for the next
-	// byte, so it ends a download that stalls, but not one that is long. The Read returns an
-	// error with a Timeout method that returns true. Within MaxRead and Read, the request
-	// is retried. A connection that has switched protocols has no such limit. 0 or
-	// less means no limit.
+	// StallTimeout limits the silence within a body, so it ends an upload or a download that
+	// stalls, but not one that is long. For the body of a request, it is the time between two
+	// Reads by Base; after the last one, FirstByteTimeout counts. The attempt then fails, and is
+	// retried if the request may be repeated. For the body of a response, it is the time for which a
+	// Read waits for the next byte. The Read returns an error with a Timeout method that returns
+	// true. Within MaxRead and Read, the request is retried. A connection that has switched
+	// protocols has no such limit. 0 means no limit.
 	StallTimeout time.Duration
 
-	// Prepare, if not nil, may change the headers of each attempt, whose number
-	// [AttemptNumber] finds in ctx, and whose deadline is that of ctx.
-	Prepare func(ctx context.Context, header http.Header)
+	// Sign adds to each request that is sent what it needs besides itself, such as a token, a
+	// signature or the ID of a session. It is called for each attempt, resend and hedged copy, and
+	// must be safe for concurrent use. The methods Sign of a [Lease] and a [Pool] are for this field.
+	//
+	// Sign may change the Header, the URL and the Host of req, which belong to the request that is
+	// sent. If it changes the host of the URL and not Host, Host follows. [AttemptNumber] finds the
+	// number of the attempt in the context of req, whose deadline is that of the attempt. Body is
+	// nil. GetBody is never nil: it returns a copy of the body, which Sign should close, or an error
+	// if the body can be sent only once.
+	//
+	// If Sign returns an error, nothing was sent. The attempt has failed, and is retried whatever the
+	// method, unless the error is permanent.
+	//
+	// refused is asked about the response, unless it is nil. If it returns true, Sign is called again,
+	// and the request is sent again within the attempt, whatever its method, without a wait or a token
+	// of the Budget. That happens at most eight times in a call. If the body can be sent only once,
+	// the response is returned instead.
+	//
+	// A request that follows a redirect to another host or port, or from https to http, is not signed,
+	// and no request after it is.
+	Sign func(req *http.Request) (refused Refused, err error)
 
 	// PerHost replaces the Policy's Budget with a separate Budget for each host. If both are
 	// nil, the Transport uses a PerHost of its own, with a [retry.SharedBudget] for each host.
@@ -158,13 +194,20 @@ type Transport struct {
 	// uses its own Part of the SharedBudget. A route is a method and a path without the
 	// segments that contain a digit.
 	//
-	// For work that a fixed number of workers do, set PerHost to [Unbudgeted](), or the
-	// Policy's Budget to [retry.NoBudget], and limit the calls by MaxElapsed.
+	// For work that a fixed number of workers do, set the Policy's Budget to [retry.NoBudget] and
+	// limit the calls by MaxElapsed.
 	PerHost *PerHost
 
 	// PerScope adds a Limiter for each scope of requests, such as a route. Calls wait for it
-	// before they wait for the Policy's Limiter. The zero PerScope lets calls to one route
-	// share what the server asks for; docs/limits.md says when. nil means none.
+	// before they wait for the Policy's Limiter.
+	//
+	// If PerScope and the Policy's Limiter are nil, the Transport makes a [ratelimit.Limiter]
+	// for each host and credential once a response refuses a request because of a limit, or
+	// tells a limit. From then on, calls may wait, and a call for which nothing is left in time
+	// ends with a [*ratelimit.UsedUpError]. A call waits only for limits that its own route was
+	// told of; a route is a method and a path without the segments that contain a digit. A
+	// credential is what is in Authorization, in headers such as X-Api-Key, and in a key in the
+	// query. [Unlimited]() switches these Limiters off.
 	PerScope *PerScope
 
 	// Hedge sends a second copy of a request whose response takes too long, if the request
@@ -184,32 +227,46 @@ type Transport struct {
 	OnOuterRetry func(client string, req *http.Request)
 
 	checked sync.Once
-	invalid error // what Policy.Validate reports
+	invalid error // what Validate reports
 
 	wrapping sync.Once
 	wrapped  http.RoundTripper // what Wrap returned
 	lower    wire.Lower        // what Wrap was given
 
-	copied, pinging *http.Transport // http.DefaultTransport, and its copy, of NewClient
-
 	hosts PerHost  // what is known about each host, and its Budget if there is no other
 	outer sync.Map // kinds of clients passed to OnOuterRetry
+	loops loops    // clients that retry
+	lanes lanes    // the Limiters if there are no others
 }
 
 // NewClient returns a client that sends through a [Transport] with policy p. Make it once
 // and share it, because the budgets of the hosts belong to it.
 //
-// Unless a program replaces [http.DefaultTransport], the client sends through a copy of it
-// that looks after its HTTP/2 connections: after ten seconds without a sign of life, it sends a
-// ping, and five seconds later it gives the connection up. Without that, each retry after an
-// AttemptTimeout would use the same dead connection again. For a Base of your own, set
-// [http.Transport.HTTP2].
+// See [Transport].Base for what happens to connections that die.
 func NewClient(p retry.Policy) *http.Client {
-	t := &Transport{Policy: p}
-	if base, ok := http.DefaultTransport.(*http.Transport); ok {
-		t.copied, t.pinging = base, pinging(base)
+	return &http.Client{Transport: &Transport{Policy: p}}
+}
+
+// standard is the Base of all Transports that have none.
+var standard atomic.Pointer[copied]
+
+// copied is an http.Transport and its copy that finds dead HTTP/2 connections.
+type copied struct{ from, to *http.Transport }
+
+func standardBase() http.RoundTripper {
+	from, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return http.DefaultTransport
 	}
-	return &http.Client{Transport: t}
+	c := standard.Load()
+	if c != nil && c.from == from {
+		return c.to
+	}
+	made := &copied{from, pinging(from)}
+	if standard.CompareAndSwap(c, made) {
+		return made.to
+	}
+	return standardBase()
 }
 
 // pinging returns a copy of t that finds dead HTTP/2 connections.
@@ -241,7 +298,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	to := t.hosts.host(req.URL)
 	p, ok := t.policyFor(req, to)
 	if !ok {
-		return t.top().RoundTrip(req)
+		return t.passOn(req)
 	}
 	keyed := false
 	if t.IdempotencyKey != nil {
@@ -252,12 +309,14 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		keyed = req != original
 	}
-	c := &call{Context: req.Context(), request: req, whole: req.Context().Value(readKey{}) != nil}
-	c.settings = settings{transport: t, host: to, policy: p, classifier: cmp.Or[retry.Classifier](p.Classifier, retry.DefaultClassifier{})}
+	c := &call{Context: req.Context(), transport: t, host: to, request: req, policy: p}
+	c.whole = req.Context().Value(readKey{}) != nil
+	c.signs = t.signs(req)
+	c.classifier = cmp.Or[retry.Classifier](p.Classifier, retry.DefaultClassifier{})
 	c.policy.Classifier = c
-	if c.limit = p.AttemptTimeout; c.limit > 0 {
-		c.policy.AttemptTimeout = 0 // it would apply only until the headers arrive: see call.attempt
-	}
+	c.takeLane()
+	c.limit = max(0, p.AttemptTimeout)
+	c.policy.AttemptTimeout -= c.limit // it would apply only until the headers arrive: see call.send
 	if c.mayRepeat = IsIdempotent(req); t.MayRepeat != nil && !keyed {
 		c.mayRepeat = t.MayRepeat(req)
 	}
@@ -270,11 +329,11 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			c.abandon()
 		}
 	}()
-	t.checked.Do(func() { t.invalid = t.Policy.Validate() })
+	t.checked.Do(func() { t.invalid = t.Validate() })
 	if t.invalid != nil {
 		return nil, t.invalid
 	}
-	err := retry.Do(c, c.policy, c.attempt)
+	err := retry.Do(c, c.policy, c.try)
 	returned = true
 	return c.result(err)
 }
@@ -292,10 +351,32 @@ func (t *Transport) base() http.RoundTripper {
 	if t.Base != nil {
 		return t.Base
 	}
-	if base, ok := http.DefaultTransport.(*http.Transport); ok && base == t.copied {
-		return t.pinging
+	return standardBase()
+}
+
+// Effective returns the Policy with what a nil Hint and a nil Budget mean for a Transport, for
+// logs and for retryconfig.Text. The other fields mean what they mean for [retry.Do]. The Budget is
+// one like those of the hosts: a SharedBudget by default, what PerHost.New makes for the host
+// example.com:443, or [retry.NoBudget]. It is new and is not spent by the calls of the Transport,
+// unless it is the Policy's own.
+func (t *Transport) Effective() retry.Policy {
+	p := t.withDefaults(t.Policy, &retry.SharedBudget{})
+	if t.PerHost != nil {
+		p.Budget = t.PerHost.example()
 	}
-	return http.DefaultTransport
+	return p
+}
+
+// withDefaults replaces the fields whose nil means something else than for retry.Do.
+func (t *Transport) withDefaults(p retry.Policy, budget retry.Budget) retry.Policy {
+	if p.Hint == nil {
+		// A caller of an http.Client does not expect to wait for an hour, and can read the header.
+		p.Hint = retry.HintOrGiveUp{Max: time.Minute}
+	}
+	if p.Budget == nil {
+		p.Budget = budget
+	}
+	return p
 }
 
 // policyFor returns the policy for a request, adapted to HTTP, or false for a request
@@ -311,15 +392,9 @@ func (t *Transport) policyFor(req *http.Request, to *host) (retry.Policy, bool) 
 	if t.retriedAbove(req, to) {
 		p.MaxAttempts = 1
 	}
-	if p.Hint == nil {
-		// A caller of an http.Client does not expect to wait for an hour, and can read the header.
-		p.Hint = retry.HintOrGiveUp{Max: time.Minute}
-	}
-	switch {
-	case t.PerHost != nil:
+	p = t.withDefaults(p, to.budget)
+	if t.PerHost != nil {
 		p.Budget = t.PerHost.Budget(req.URL)
-	case p.Budget == nil:
-		p.Budget = to.budget
 	}
 	p.Budget = budgetFor(req, p.Budget)
 	p.Limiter = t.PerScope.limiter(req, p)
@@ -362,9 +437,15 @@ func (l cancelLimiter) Wait(ctx context.Context) error {
 	return l.Limiter.Wait(ctx)
 }
 
-// Observe implements [retry.Observer].
+// Paces passes the question on to a Limiter that paces.
+func (l cancelLimiter) Paces(a retry.Attempt) bool {
+	p, ok := l.Limiter.(pacer)
+	return ok && p.Paces(a)
+}
+
+// Observe passes the attempt on to a Limiter that observes.
 func (l cancelLimiter) Observe(a retry.Attempt) {
-	if o, ok := l.Limiter.(retry.Observer); ok {
+	if o, ok := l.Limiter.(interface{ Observe(retry.Attempt) }); ok {
 		o.Observe(a)
 	}
 }
@@ -392,7 +473,8 @@ func WithPolicy(ctx context.Context, p retry.Policy) context.Context {
 }
 
 // WithoutRetry returns a context for requests that a Transport passes to its Base
-// unchanged, without retries, time limit or hooks. Base may still retry them.
+// unchanged, without retries, time limit or hooks. Base may still retry them. If the Transport has a
+// Sign, they are signed, once.
 func WithoutRetry(ctx context.Context) context.Context {
 	return context.WithValue(ctx, policyKey{}, (*retry.Policy)(nil))
 }

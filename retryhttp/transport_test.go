@@ -27,8 +27,9 @@ import (
 
 func TestWithPolicy(t *testing.T) {
 	base := &script{replies: []reply{{status: 503}}}
-	transport := &retryhttp.Transport{Base: base, Policy: quick(), PerHost: retryhttp.Unbudgeted()}
-	p := quick()
+	transport := &retryhttp.Transport{Base: base, Policy: quick()}
+	transport.Policy.Budget = retry.NoBudget{}
+	p := transport.Policy
 	p.MaxAttempts = 5
 	req := request(t, "GET", "")
 	resp, err := transport.RoundTrip(req.WithContext(retryhttp.WithPolicy(req.Context(), p)))
@@ -41,8 +42,8 @@ func TestWithPolicy(t *testing.T) {
 	assert.Len(t, base.requests, 5+3)
 }
 
-// TestPrepare: the context has the earlier of two deadlines.
-func TestPrepare(t *testing.T) {
+// TestSignsWithDeadline: the context has the earlier of two deadlines.
+func TestSignsWithDeadline(t *testing.T) {
 	for _, tt := range []struct {
 		attempt, call time.Duration
 		want          []string
@@ -54,7 +55,7 @@ func TestPrepare(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			base := &script{replies: []reply{{status: 200}}}
-			transport := &retryhttp.Transport{Base: base, Prepare: announce, Policy: retry.Policy{AttemptTimeout: tt.attempt}}
+			transport := &retryhttp.Transport{Base: base, Sign: announce, Policy: retry.Policy{AttemptTimeout: tt.attempt}}
 			req := request(t, "GET", "")
 			if tt.call > 0 {
 				ctx, cancel := context.WithTimeout(t.Context(), tt.call)
@@ -70,10 +71,12 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
-func announce(ctx context.Context, header http.Header) {
-	if deadline, ok := ctx.Deadline(); ok {
-		header.Set("Time-Left", strconv.FormatInt(time.Until(deadline).Milliseconds(), 10))
+func announce(req *http.Request) (retryhttp.Refused, error) {
+	deadline, ok := req.Context().Deadline()
+	if ok {
+		req.Header.Set("Time-Left", strconv.FormatInt(time.Until(deadline).Milliseconds(), 10))
 	}
+	return nil, nil
 }
 
 func TestWithoutRetry(t *testing.T) {
@@ -81,7 +84,7 @@ func TestWithoutRetry(t *testing.T) {
 	p := quick()
 	p.AttemptTimeout = time.Hour
 	p.OnAttempt = func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) { panic("observed") }
-	transport := &retryhttp.Transport{Base: base, Policy: p, Prepare: numbered, MaxBuffer: 100}
+	transport := &retryhttp.Transport{Base: base, Policy: p, MaxBuffer: 100}
 	req := request(t, "PUT", "content")
 	req = req.WithContext(retryhttp.WithoutRetry(req.Context()))
 	resp, err := transport.RoundTrip(req)

@@ -150,3 +150,59 @@ func TestWrapInvalid(t *testing.T) {
 	assert.EqualError(t, err, "invalid Transport.Wrap: it returned nil")
 	assert.NotZero(t, body.closed)
 }
+
+// TestWrapperFailsFirst: a wrapper that returns an error before it has passed the request on, such as an
+// oauth2.Transport without a token, has sent nothing. That is not known of a wrapper which has lost the
+// context. What is passed on after the error is not sent.
+func TestWrapperFailsFirst(t *testing.T) {
+	failure := errors.New("no token")
+	for name, tt := range map[string]struct {
+		before func(base http.RoundTripper, req *http.Request)
+		sent   int
+		want   error // nil: the request is sent in the end
+	}{
+		"nothing passed on": {func(http.RoundTripper, *http.Request) {}, 1, nil},
+		"passed on": {func(base http.RoundTripper, req *http.Request) {
+			resp, err := base.RoundTrip(req)
+			if err == nil {
+				_ = resp.Body.Close()
+			}
+		}, 1, retry.ErrUnrepeatable},
+		"passed on without the context": {func(base http.RoundTripper, req *http.Request) {
+			resp, err := base.RoundTrip(req.WithContext(context.Background()))
+			if err == nil {
+				_ = resp.Body.Close()
+			}
+		}, 1, retry.ErrUnrepeatable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t, http1, ok)
+			transport, calls := s.transport(), 0
+			transport.Sign = nil
+			var late func() error
+			transport.Wrap = func(base http.RoundTripper) http.RoundTripper {
+				return roundTripper(func(req *http.Request) (*http.Response, error) {
+					if calls++; calls == 1 {
+						tt.before(base, req)
+						late = func() error {
+							resp, err := base.RoundTrip(req)
+							if err == nil {
+								_ = resp.Body.Close()
+							}
+							return err
+						}
+						return nil, failure
+					}
+					return base.RoundTrip(req)
+				})
+			}
+			resp, err := transport.RoundTrip(post.request(t, s.URL, text(10)).Request)
+			if assert.ErrorIs(t, err, tt.want) && tt.want == nil {
+				require.NoError(t, resp.Body.Close())
+				assert.ErrorContains(t, late(), "before its request was sent")
+			}
+			arrived, _ := s.seen()
+			assert.Len(t, arrived, tt.sent)
+		})
+	}
+}

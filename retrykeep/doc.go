@@ -21,8 +21,10 @@
 // that the clients of a server that restarts do not all return at once. If there are few
 // clients, set a shorter one.
 //
-// [Keeper.State] is for a status page, and [Keeper.RetryNow] ends the current wait, for
-// example when the network is back.
+// [Keeper.State] is for a status page. [Keeper.RetryNow] ends the current wait, for example when
+// a user clicks. [Keeper.Reconnect] is for a device whose network has changed. With [Probe], a
+// session says how to find out whether its connection still works, and the Keeper then also
+// notices that the machine has been suspended.
 //
 // docs/connections.md in the repository has sessions for WebSocket, MQTT, AMQP, Server-Sent
 // Events and PostgreSQL's LISTEN.

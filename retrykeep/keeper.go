@@ -68,6 +68,7 @@ type Keeper struct {
 	running bool
 	wake    context.CancelFunc // ends the current wait; nil: there is none
 	asked   bool               // skip the next wait
+	current *connection        // of the session; nil: there is none
 }
 
 // Run calls session again and again until ctx ends, session fails for good, or the Policy
@@ -87,7 +88,9 @@ type Keeper struct {
 //   - After a useful session, an error that [retry.DefaultClassifier] calls permanent is not
 //     final. If the cause remains, the next session fails with the same error before it is
 //     useful, and that is final.
-//   - context.Canceled is not final as long as ctx is not done.
+//   - context.Canceled is not final as long as ctx is not done. Nor is any error of a session
+//     that the Keeper has ended: see [Keeper.Reconnect]. The error of such a session is joined
+//     with the reason.
 //   - An error that is unrepeatable for the Classifier is not final, because a session may
 //     always be repeated.
 //   - If a retry loop within session gave up, its last failure decides.
@@ -109,7 +112,6 @@ func (k *Keeper) Run(ctx context.Context, session func(ctx context.Context, up f
 	policy := r.policy
 	policy.AttemptTimeout = 0 // of the session, not of the connection's life
 	policy.Backoff = retry.BackoffFunc(r.delay)
-	policy.Classifier = retry.ClassifierFunc(r.classify)
 	policy.Clock = clock{r.policy.Clock, k}
 	policy = policy.With(retry.Hooks{OnRetry: r.waits})
 	err := retry.Do(ctx, policy, r.attempt)
@@ -126,6 +128,19 @@ func (k *Keeper) Validate() error {
 		return fmt.Errorf("retrykeep: %w Keeper: Useful is negative (%v)", retry.ErrInvalid, k.Useful)
 	}
 	return k.policy().Validate()
+}
+
+// Effective returns the Policy with what its zero fields mean for a Keeper, for logs and for
+// retryconfig.Text.
+func (k *Keeper) Effective() retry.Policy {
+	p := k.policy()
+	if p.Hint == nil {
+		p.Hint = retry.HintAtLeast{}
+	}
+	if p.Budget == nil {
+		p.Budget = retry.NoBudget{}
+	}
+	return p
 }
 
 // policy returns the Policy with the defaults of a Keeper.
@@ -168,68 +183,73 @@ type run struct {
 	failure error         // of the last session
 	lived   time.Duration // the life of its connection
 	useful  bool          // whether that was long enough
+	left    bool          // the Keeper has ended it
+	atOnce  bool          // no wait follows
+	spread  bool          // the wait that follows is one after a useful session
+	owed    bool          // such a wait was left out before the session
 }
 
 // attempt runs one session. It never returns nil.
 func (r *run) attempt(ctx context.Context) error {
 	k := r.keeper
-	r.failure, r.lived, r.useful = retry.ErrNoReturn, 0, false // if it panics
-	inner, cancel := context.WithCancel(ctx)
-	defer cancel()
+	r.failure, r.lived, r.useful, r.left = retry.ErrNoReturn, 0, false, false // if it panics
+	c := &connection{run: r, ctx: ctx}
+	c.session, c.cancel = context.WithCancelCause(context.WithValue(ctx, connectionKey{}, c))
+	defer c.cancel(nil)
 	k.change(ctx, func(s *State) bool {
 		k.asked = false
+		k.current = c
 		s.begin(r.policy.Clock.Now())
 		return true
 	})
-	c := &connection{run: r, ctx: ctx}
 	if limit := r.policy.AttemptTimeout; limit > 0 {
 		late := time.AfterFunc(limit, func() {
 			if c.expire() {
-				cancel()
+				c.cancel(nil)
 			}
 		})
 		defer late.Stop()
 	}
 	defer c.end() // even if the session panics
-	err := r.session(inner, c.up)
+	err := r.session(c.session, c.up)
 	if err == nil {
 		err = ErrEnded
 	}
 	r.failure = err
 	c.end()
+	r.decideWait()
 	if c.stage == expired && ctx.Err() == nil {
 		err = &errfacts.Overtime{Err: err, Limit: r.policy.AttemptTimeout}
 	}
-	err = r.unlessGaveUp(err)
-	if r.useful {
-		return retry.Progress(err)
+	verdict := r.verdict(err)
+	if c.left != nil {
+		err = fmt.Errorf("%w: %w", c.left, err)
+		r.failure = err
 	}
-	return err
+	return retry.WithVerdict(err, verdict)
 }
 
-// unlessGaveUp marks the error of a session in which a retry loop gave up, such as one around
-// its handshake. The loop's last failure decides whether it is final.
-func (r *run) unlessGaveUp(err error) error {
-	noOpinion := retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{} })
-	if !(retry.Policy{Classifier: noOpinion}).Classify(err).GaveUp {
-		return err
-	}
-	v := retry.Policy{Classifier: retry.ClassifierFunc(r.classify)}.Classify(err)
-	switch v.Class {
-	case retry.ClassPermanent:
-		return err
-	case retry.ClassThrottled:
-		return retry.Throttled(err)
-	}
-	return retry.Transient(err)
+// decideWait decides which wait follows the session. If a wait after a useful session is left out,
+// it follows after the next failure: all clients of the server may have come at this moment.
+func (r *run) decideWait() {
+	r.atOnce = r.left || r.useful && isInvited(r.failure)
+	r.spread = !r.atOnce && (r.useful || r.owed)
+	r.owed = r.atOnce
 }
 
 // A connection is that of one session.
 type connection struct {
-	run   *run
-	ctx   context.Context // of Run
-	stage stage           // guarded by Keeper.mu until the end
-	since time.Time       // it is up
+	run     *run
+	ctx     context.Context // of Run
+	session context.Context // of the session
+	cancel  context.CancelCauseFunc
+
+	// The following are guarded by Keeper.mu until the end.
+	stage stage
+	since time.Time                   // it is up
+	left  error                       // why the Keeper has ended the session; nil: it has not
+	ping  func(context.Context) error // asks whether it works; nil: nobody knows how
+	asked chan struct{}               // ping is to be called; nil: there was none
 }
 
 type stage int
@@ -271,23 +291,41 @@ func (c *connection) end() {
 	r := c.run
 	r.keeper.mu.Lock()
 	defer r.keeper.mu.Unlock()
+	r.keeper.current = nil
 	switch c.stage {
 	case opening:
 		c.stage = over
 	case opened:
 		c.stage = over
+		r.left = c.left != nil
 		r.lived = max(0, r.policy.Clock.Now().Sub(c.since))
-		r.useful = r.lived >= r.keeper.useful()
+		r.useful = r.left || r.lived >= r.keeper.useful()
 	}
 }
 
 // delay is the Backoff of the policy.
 func (r *run) delay(a retry.Attempt, u float64) time.Duration {
 	wait := r.policy.Backoff.Delay(a, u)
-	if r.useful && wait >= 0 { // below 0, no session follows
-		wait = max(wait, dur.Saturate(u*float64(r.keeper.spread()), r.keeper.spread()))
+	switch {
+	case wait < 0: // no session follows
+		return wait
+	case r.atOnce:
+		return 0
+	case r.spread:
+		return max(wait, dur.Saturate(u*float64(r.keeper.spread()), r.keeper.spread()))
 	}
 	return wait
+}
+
+// verdict says what the end of a session means. If a retry loop in it gave up, such as one around
+// its handshake, the loop's last failure decides.
+func (r *run) verdict(err error) retry.Verdict {
+	v := retry.Policy{Classifier: retry.ClassifierFunc(r.classify)}.Classify(err)
+	if v.GaveUp {
+		v.GaveUp, v.Unrepeatable = false, false
+	}
+	v.Progress = v.Progress || r.useful
+	return v
 }
 
 // classify is the Classifier of the policy.
@@ -299,7 +337,7 @@ func (r *run) classify(err error) retry.Verdict {
 	}
 	facts := errfacts.Read(err)
 	byDefault := retry.DefaultClassifier{}.Classify(err).Class == retry.ClassPermanent
-	if facts.Canceled || r.useful && byDefault {
+	if facts.Canceled || r.left || r.useful && byDefault || isInvited(err) {
 		v.Class = retry.ClassTransient
 	}
 	return v
@@ -359,9 +397,9 @@ func (k *Keeper) State() State {
 	return k.state
 }
 
-// RetryNow ends the current wait, even one that the server asked for. Call it when the network
-// is back, or when a user asks for it. During an attempt, it skips the wait that follows if the
-// attempt fails. It has no effect on a connection that is up, or if the Keeper is not running.
+// RetryNow ends the current wait, even one that the server asked for. Call it when a user asks
+// for it. During an attempt, it skips the wait that follows if the attempt fails. It has no effect
+// on a connection that is up (see [Keeper.Reconnect]), or if the Keeper is not running.
 // A wait that was cut short counts toward MaxElapsed with its full length.
 func (k *Keeper) RetryNow() {
 	k.mu.Lock()
@@ -389,11 +427,24 @@ func (c clock) Sleep(ctx context.Context, d time.Duration) error {
 		return ctx.Err()
 	}
 	defer c.keeper.awake()
+	if d > dur.Slice {
+		go c.wakeByWall(interruptible, d, wake)
+	}
 	err := c.Clock.Sleep(interruptible, d)
 	if err != nil && interruptible.Err() != nil {
 		return ctx.Err()
 	}
 	return err
+}
+
+// wakeByWall ends a wait that is over by the wall clock. A SystemClock does that by itself, and
+// other Clocks may not.
+func (c clock) wakeByWall(ctx context.Context, d time.Duration, wake context.CancelFunc) {
+	due := c.Now().Round(0).Add(d)
+	err := dur.Sleep(ctx, d, c.Now)
+	if err == nil && !c.Now().Round(0).Before(due) {
+		wake()
+	}
 }
 
 // skips reports whether the wait that begins was ended before. Otherwise, RetryNow calls wake.

@@ -402,6 +402,24 @@ func TestCause(t *testing.T) {
 	})
 }
 
+// TestShutdown: a failure that the end of ctx has caused is no answer, even if a rule of the
+// Policy says that it is permanent.
+func TestShutdown(t *testing.T) {
+	for _, life := range []bool{false, true} {
+		ctx, cancel := context.WithCancel(t.Context())
+		k := &retrykeep.Keeper{Policy: retry.Policy{Classifier: retry.PermanentIf(errRefused)}}
+		err := k.Run(ctx, func(_ context.Context, up func()) error {
+			if life {
+				up()
+			}
+			cancel()
+			return errRefused
+		})
+		assert.ErrorIs(t, err, context.Canceled)
+		assert.ErrorIs(t, err, errRefused)
+	}
+}
+
 // TestPanic: a panic passes through, and the Keeper is stopped.
 func TestPanic(t *testing.T) {
 	k := &retrykeep.Keeper{Policy: retry.Policy{Backoff: retry.NoDelay{}}}
@@ -436,7 +454,7 @@ func TestVirtualClock(t *testing.T) {
 	assert.Equal(t, 5, n, "a useful session counts as the first of the next four")
 }
 
-// TestAnywhere: up, RetryNow and State are called from any goroutine at any time.
+// TestAnywhere: up, RetryNow, Reconnect, Probe and State are called from any goroutine at any time.
 func TestAnywhere(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	connected := 0
@@ -448,6 +466,7 @@ func TestAnywhere(t *testing.T) {
 			}
 		}
 		k.RetryNow()
+		k.Reconnect()
 		_ = k.State()
 	}
 	var others sync.WaitGroup
@@ -457,6 +476,8 @@ func TestAnywhere(t *testing.T) {
 			others.Go(up)
 		}
 		others.Go(k.RetryNow)
+		others.Go(k.Reconnect)
+		others.Go(func() { retrykeep.Probe(ctx, isDead) })
 		if rand.IntN(2) == 0 {
 			up()
 		}
@@ -493,7 +514,7 @@ func TestNoFurtherDelay(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
 		defer cancel()
 		k := retrykeep.Keeper{Policy: retry.Policy{Backoff: never}}
-		assert.ErrorIs(t, k.Run(ctx, session), retry.ErrMaxAttempts)
+		assert.ErrorIs(t, k.Run(ctx, session), retry.ErrBackoff)
 		assert.Equal(t, 1, *count)
 	})
 }

@@ -17,7 +17,7 @@ type State struct {
 	// [retry.ErrNoReturn] if the session panicked.
 	Err    error
 	Lived  time.Duration // how long its connection lived; 0 if it was never up
-	Useful bool          // whether that was long enough: see Keeper.Useful
+	Useful bool          // whether that was long enough (see Keeper.Useful), or the Keeper has ended it
 }
 
 // A Phase is what a [Keeper] is doing.

@@ -3,11 +3,15 @@ package retryslog_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -76,6 +80,29 @@ func TestHooks(t *testing.T) {
 	})
 }
 
+// TestFlood: 3,600 calls that fail in an hour have few lines above Debug, and these say how many
+// others there were.
+func TestFlood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		policy := retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 3}.With(retryslog.Hooks(logger(&out)))
+		for range 3600 {
+			time.Sleep(time.Second)
+			assert.Error(t, retry.Do(t.Context(), policy, retrytest.Script(errOp, errOp, errOp).Run))
+		}
+		assert.Equal(t, 600, strings.Count(out.String(), "level=WARN"))
+		assert.Equal(t, 600, strings.Count(out.String(), "level=ERROR"))
+		assert.Equal(t, 59, strings.Count(out.String(), "level=WARN msg=retry lowered=110 "))
+		assert.Equal(t, 59, strings.Count(out.String(), "level=ERROR msg=\"gave up\" lowered=50 "))
+		assert.Equal(t, 3*3600, strings.Count(out.String(), "\n"), "nothing is lost")
+
+		out.Reset()
+		assert.Error(t, retry.Do(t.Context(), policy, retrytest.Script(retry.Throttled(errOp), retry.Unrepeatable(errOp)).Run))
+		assert.Contains(t, out.String(), "level=WARN", "another class")
+		assert.Contains(t, out.String(), "level=ERROR", "another reason")
+	})
+}
+
 func TestAttempt(t *testing.T) {
 	var nobody *fs.PathError // whose Error method panics
 	for name, tt := range map[string]struct {
@@ -112,6 +139,33 @@ func TestError(t *testing.T) {
 			var out strings.Builder
 			logger(&out).Info("x", retryslog.Error(tt.err))
 			assert.Equal(t, "level=INFO msg=x"+tt.want+"\n", out.String())
+		})
+	}
+}
+
+// TestNoSecrets: a line has no credentials of a URL, and a handler still finds the error.
+func TestNoSecrets(t *testing.T) {
+	secret := &url.Error{Op: "Get", URL: "https://me:SECRET@host/a?sig=SECRET", Err: errOp}
+	policy := retry.Policy{Clock: &retrytest.Clock{}, MaxAttempts: 2}
+	for name, handler := range map[string]func(io.Writer, *slog.HandlerOptions) slog.Handler{
+		"text": func(w io.Writer, o *slog.HandlerOptions) slog.Handler { return slog.NewTextHandler(w, o) },
+		"JSON": func(w io.Writer, o *slog.HandlerOptions) slog.Handler { return slog.NewJSONHandler(w, o) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			found := 0
+			log := slog.New(handler(&out, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+				err, isError := a.Value.Any().(error)
+				_, isURL := errors.AsType[*url.Error](err)
+				if isError && isURL && errors.Is(err, errOp) {
+					found++
+				}
+				return a
+			}}))
+			assert.Error(t, retry.Do(t.Context(), policy.With(retryslog.Hooks(log)), retrytest.Script(fmt.Errorf("load: %w", secret)).Run))
+			assert.NotContains(t, out.String(), "SECRET")
+			assert.Equal(t, 2, strings.Count(out.String(), "https://host/a"), out.String())
+			assert.Equal(t, 2, found)
 		})
 	}
 }

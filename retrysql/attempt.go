@@ -170,16 +170,7 @@ func replies(err error, is func(errfacts.Reply) bool) bool {
 // lostConnection reports whether err is that of a connection which was lost, or which could not be
 // made.
 func lostConnection(err error) bool {
-	switch errfacts.Read(err).Kind {
-	case errfacts.Connection, errfacts.Closed, errfacts.Truncated:
-		return true
-	}
-	for e := range errfacts.All(err) {
-		if _, ok := e.(interface{ SafeToRetry() bool }); ok && e.Error() == "conn closed" { // of pgx, which noticed the loss before
-			return true
-		}
-	}
-	return errfacts.Is(err, driver.ErrBadConn) || errfacts.HasText(err, "invalid connection") // of go-sql-driver/mysql
+	return errfacts.Read(err).Broken || errfacts.Is(err, driver.ErrBadConn)
 }
 
 // pool is a [*sql.DB].

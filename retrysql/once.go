@@ -285,7 +285,7 @@ func (w *work[T]) took(ctx context.Context, begin func(context.Context) (T, erro
 	_, err = w.claim(ctx, tx, void)
 	released := w.release(ctx, tx)
 	switch {
-	case errors.Is(err, ErrOtherRequest):
+	case errfacts.Is(err, ErrOtherRequest):
 		return true, nil
 	case err != nil:
 		return false, err
@@ -300,7 +300,7 @@ var void [sha256.Size]byte
 
 // withoutRow returns the error of a query that need not have a row.
 func withoutRow(err error) error {
-	if errors.Is(err, sql.ErrNoRows) || errfacts.HasText(err, "no rows in result set") { // pgx
+	if errfacts.Is(err, sql.ErrNoRows) || errfacts.HasText(err, "no rows in result set") { // pgx
 		return nil
 	}
 	return err

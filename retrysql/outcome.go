@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/errfacts"
 )
 
 // An outcomeQuery asks whether a transaction whose COMMIT was lost took effect. The zero
@@ -45,7 +46,7 @@ func (q outcomeQuery) settle(ctx context.Context, p retry.Policy) (took bool, er
 	var reported error // by the database
 	took, err = retry.DoValue(ctx, again, func(ctx context.Context) (bool, error) {
 		took, err := q.ask(ctx)
-		if errors.Is(err, errNoAnswer) {
+		if errfacts.Is(err, errNoAnswer) {
 			reported = err
 		}
 		return took, err

@@ -238,6 +238,8 @@ func (a *attempt) uncommitted(err error) error {
 func (a *attempt) asked(f *failure) error {
 	took, err := a.outcome.settle(a.ctx, a.policy)
 	switch {
+	case err == errNotAsked:
+		return f.unknown("COMMIT may have taken effect (see AskingDB and Once)")
 	case err != nil:
 		f.question = err
 		return f.unknown("COMMIT may have taken effect")
@@ -251,7 +253,7 @@ func (a *attempt) asked(f *failure) error {
 // hasEnded reports whether err means that the transaction had already ended.
 // ErrTxClosed of github.com/jackc/pgx is recognized by its text.
 func hasEnded(err error) bool {
-	return errors.Is(err, sql.ErrTxDone) || errfacts.HasText(err, "tx is closed")
+	return errfacts.Is(err, sql.ErrTxDone) || errfacts.HasText(err, "tx is closed")
 }
 
 // failure adds information to the error returned by fn or Commit.
@@ -276,7 +278,7 @@ func (f *failure) Error() string {
 	if f.rollback != nil {
 		text += "; rollback failed: " + f.rollback.Error()
 	}
-	if f.question != nil && f.question != errNotAsked {
+	if f.question != nil {
 		text += "; asking the database failed: " + f.question.Error()
 	}
 	return text
@@ -299,7 +301,7 @@ func (f *failure) Unwrap() []error {
 type classifier struct{ next retry.Classifier }
 
 func (c classifier) Classify(err error) retry.Verdict {
-	f, ok := errors.AsType[*failure](err)
+	f, ok := errfacts.As[*failure](err)
 	if ok {
 		if o, tooLong := err.(*errfacts.Overtime); tooLong {
 			err = &errfacts.Overtime{Err: f.err, Limit: o.Limit}

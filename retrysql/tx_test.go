@@ -51,13 +51,13 @@ func TestInTxFunc(t *testing.T) {
 		{"commit finds it rolled back", []script{{commit: errors.New("commit unexpectedly resulted in rollback")}}, "begin fn commit", nil, nil,
 			"a statement failed before COMMIT and fn returned nil: commit unexpectedly resulted in rollback"},
 		{"commit is lost", []script{{commit: io.ErrUnexpectedEOF}}, "begin fn commit", retry.ErrUnrepeatable, io.ErrUnexpectedEOF,
-			"gave up after 1 attempt (not safe to repeat): COMMIT may have taken effect: unexpected EOF"},
+			"gave up after 1 attempt (not safe to repeat): COMMIT may have taken effect (see AskingDB and Once): unexpected EOF"},
 		{"commit is lost, unsent by pgx", []script{{commit: safe{}}}, "begin fn commit", retry.ErrUnrepeatable, safe{},
-			"gave up after 1 attempt (not safe to repeat): COMMIT may have taken effect: conn closed"},
+			"gave up after 1 attempt (not safe to repeat): COMMIT may have taken effect (see AskingDB and Once): conn closed"},
 		{"commit is lost, unsent by the driver", []script{{commit: driver.ErrBadConn}}, "begin fn commit", retry.ErrUnrepeatable, driver.ErrBadConn,
-			"gave up after 1 attempt (not safe to repeat): COMMIT may have taken effect: driver: bad connection"},
+			"gave up after 1 attempt (not safe to repeat): COMMIT may have taken effect (see AskingDB and Once): driver: bad connection"},
 		{"the server does not know the outcome of commit", []script{{commit: sqlState("40003")}}, "begin fn commit", retry.ErrUnrepeatable, sqlState("40003"),
-			"gave up after 1 attempt (not safe to repeat): COMMIT may have taken effect: SQLSTATE 40003"},
+			"gave up after 1 attempt (not safe to repeat): COMMIT may have taken effect (see AskingDB and Once): SQLSTATE 40003"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := &fake{scripts: test.scripts}

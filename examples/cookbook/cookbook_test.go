@@ -350,6 +350,35 @@ func TestItems(t *testing.T) {
 	assert.Equal(t, 3, requests)
 }
 
+// TestItemsAgain: a server that returns a cursor again does not keep the loop for ever.
+func TestItemsAgain(t *testing.T) {
+	for name, next := range map[string][]string{
+		"the same":  {"a", "a"},
+		"in a ring": {"a", "b", "c", "a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			requests := 0
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+				fmt.Fprintf(w, `{"items": ["x"], "next": %q}`, next[min(requests, len(next)-1)])
+				requests++
+			}))
+			defer server.Close()
+			var items []string
+			var last error
+			for item, err := range Items(t.Context(), retryhttp.NewClient(quickly), server.URL) {
+				last = err
+				if err != nil || len(items) > 100 {
+					break
+				}
+				items = append(items, item)
+			}
+			assert.EqualError(t, last, `the server returned the cursor "a" a second time`)
+			assert.Len(t, items, len(next))
+			assert.Equal(t, len(next), requests)
+		})
+	}
+}
+
 func TestAskAny(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		provider := func(name string, err error) Provider {

@@ -3,6 +3,7 @@ package cookbook
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"iter"
 	"net/http"
@@ -83,6 +84,7 @@ type Page struct {
 func Items(ctx context.Context, client *http.Client, address string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		cursor := ""
+		seen := map[string]bool{}
 		for {
 			page, err := readPage(ctx, client, address+"?cursor="+url.QueryEscape(cursor))
 			if err != nil {
@@ -97,6 +99,11 @@ func Items(ctx context.Context, client *http.Client, address string) iter.Seq2[s
 			if page.Next == "" {
 				return
 			}
+			if seen[page.Next] {
+				yield("", retry.Permanent(fmt.Errorf("the server returned the cursor %q a second time", page.Next)))
+				return
+			}
+			seen[page.Next] = true
 			cursor = page.Next
 		}
 	}

@@ -59,7 +59,7 @@ func (t *Tenants) Policy(tenant string) retry.Policy {
 // A Delivery is a webhook that a program stores until it is delivered.
 type Delivery struct {
 	ID     string
-	Failed int       // deliveries that have failed
+	Failed int       // attempts that have failed
 	Due    time.Time // when to try next
 }
 
@@ -70,20 +70,19 @@ var webhooks = retry.Policy{
 }
 
 // Deliver tries once and reports whether the delivery is finished; otherwise d says when to
-// try again, and has to be stored.
+// try again, and has to be stored. ctx is that of the program.
 func Deliver(ctx context.Context, d *Delivery, send func(context.Context) error) (finished bool, err error) {
 	err = send(ctx)
-	if err == nil {
+	outcome := adapt.Settle(ctx, webhooks, d.ID, d.Failed+1, err)
+	switch outcome.Action {
+	case adapt.Ack:
 		return true, nil
+	case adapt.DeadLetter:
+		d.Failed++
+		return true, outcome.Err
+	case adapt.Redeliver:
+		d.Failed++
+		d.Due = time.Now().Add(outcome.Wait)
 	}
-	if ctx.Err() != nil {
-		return false, err // the program ends: this was no delivery
-	}
-	d.Failed++
-	wait, reason := adapt.DelayFor(webhooks, d.ID, d.Failed, err)
-	if reason != nil {
-		return true, fmt.Errorf("given up after %d deliveries: %w", d.Failed, err)
-	}
-	d.Due = time.Now().Add(wait)
-	return false, err
+	return false, err // GiveBack, at a shutdown, counts nothing
 }

@@ -1,8 +1,8 @@
 //go:build !js
 
 // Limits starts two servers that allow 100 calls in 4 seconds, and for each of them five
-// processes with eight workers. The processes of one server have a ratelimit.Limiter. Each
-// second, it prints what became of the calls.
+// processes with eight workers. The processes of one server keep to the limit, as a Transport
+// does by itself; those of the other do not. Each second, it prints what became of the calls.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gobackoff/retry/ratelimit"
+	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryhttp"
 )
 
@@ -31,7 +31,7 @@ const (
 func main() {
 	length := flag.Duration("for", 30*time.Second, "how long the processes work")
 	url := flag.String("call", "", "work as one of the processes and call this URL")
-	limited := flag.Bool("limited", false, "with a Limiter")
+	limited := flag.Bool("limited", false, "keep to the limit")
 	flag.Parse()
 	var err error
 	if *url != "" {
@@ -48,8 +48,9 @@ func main() {
 // work calls the server until the time is over. It prints a line for each call.
 func work(url string, limited bool, length time.Duration) {
 	transport := &retryhttp.Transport{}
-	if limited {
-		transport.Policy.Limiter = &ratelimit.Limiter{} // this is the difference
+	if !limited { // as other clients
+		transport.PerScope = retryhttp.Unlimited()
+		transport.Policy.Budget = retry.NoBudget{}
 	}
 	client := &http.Client{Transport: transport, Timeout: 20 * time.Second}
 	end := time.Now().Add(length)

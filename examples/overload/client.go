@@ -33,9 +33,8 @@ type crowd struct {
 
 func newCrowd(dial dialer, address string) *crowd {
 	return &crowd{url: "http://" + address, client: &http.Client{Transport: &retryhttp.Transport{
-		Base:    &http.Transport{DialContext: dial, MaxIdleConnsPerHost: 1000},
-		Policy:  retry.Policy{MaxAttempts: 4, AttemptTimeout: time.Second},
-		PerHost: retryhttp.Unbudgeted(),
+		Base:   &http.Transport{DialContext: dial, MaxIdleConnsPerHost: 1000},
+		Policy: retry.Policy{MaxAttempts: 4, AttemptTimeout: time.Second, Budget: retry.NoBudget{}},
 	}}}
 }
 

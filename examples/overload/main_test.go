@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"net"
 	"net/http"
 	"strings"
@@ -16,10 +17,12 @@ import (
 	"github.com/gobackoff/retry/internal/memnet"
 )
 
+var long = flag.Bool("long", false, "run the test that simulates two servers for half a minute")
+
 // TestWatch runs the example in virtual time.
 func TestWatch(t *testing.T) {
-	if testing.Short() {
-		t.Skip("simulates two servers for half a minute")
+	if !*long {
+		t.Skip("simulates two servers for half a minute: see -long")
 	}
 	synctest.Test(t, func(t *testing.T) {
 		networks := map[string]*memnet.Network{"without:80": memnet.New(), "with:80": memnet.New()}
@@ -34,6 +37,7 @@ func TestWatch(t *testing.T) {
 		crowds := [2]*crowd{newCrowd(dial, "without"), newCrowd(dial, "with")}
 		var out strings.Builder
 		watch(t.Context(), &out, crowds)
+		t.Log("\n" + out.String())
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 		assert.Len(t, lines, 33)
 		time.Sleep(time.Minute) // the servers finish what nobody waits for

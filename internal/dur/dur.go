@@ -1,5 +1,5 @@
 // Package dur does the arithmetic of delays: it saturates where a Duration would
-// overflow, and gives invalid numbers a safe meaning.
+// overflow, and gives invalid numbers a safe meaning. Its function Sleep waits for a delay.
 package dur
 
 import (

@@ -1,7 +1,5 @@
 package errfacts
 
-import "reflect"
-
 // Class is what an error means for retrying, with the values of retry.Class.
 type Class uint8
 
@@ -24,41 +22,47 @@ func Classify(err error) (c Class, unrepeatable bool) {
 		v := OfVariable(err)
 		return v.class(), v.Unrepeatable
 	}
-	f := Facts{Err: err}
-	f.read(err)
-	c = f.class()
+	f := Read(err)
+	return f.Verdict()
+}
+
+// Verdict returns the class, and whether the operation may have taken effect although it failed.
+func (f *Facts) Verdict() (c Class, unrepeatable bool) {
+	c, _ = f.class()
 	return c, f.Unrepeatable && c != Unknown && c != Permanent
 }
 
-// class decides about the class.
-func (f *Facts) class() Class {
+// class decides about the class. It also returns the rule that has decided.
+func (f *Facts) class() (Class, Rule) {
 	if f.isLocal() {
 		return f.local()
 	}
 	switch {
-	case f.Canceled || f.Verdict == No:
-		return Permanent
+	case f.Canceled:
+		return Permanent, ByCancellation
+	case f.Said == No:
+		return Permanent, ByMethod
 	case f.Overtime && !f.IsResponse():
-		return TimedOut
+		return TimedOut, ByAttemptTimeout
 	case f.Reasons != Unknown:
-		return f.Reasons
+		return f.Reasons, ByReasons
 	case f.Code != "" && isExhausted(typeWord(f.Code)):
-		return Permanent
+		return Permanent, ByExhaustion
 	case f.Class == Throttled || IsThrottlingCode(f.Code) || OfStatus(f.Status) == Throttled:
-		return Throttled
-	case f.Verdict == Yes || f.Renewed:
-		return Transient
+		return Throttled, ByThrottling
+	case f.Said == Yes || f.Renewed:
+		return Transient, ByMethod
 	case f.Status == 409 && isConflictOfAWS(f.Code):
-		return Transient
+		return Transient, ByResponse
 	case f.Status >= 400:
-		return ofResponse(f.Status, f.Code)
+		return ofResponse(f.Status, f.Code), ByResponse
 	case f.Redis != "":
-		return ofRedis(f.Redis)
+		return ofRedis(f.Redis), ByResponse
 	case f.Class != Unknown:
-		return f.Class
+		return f.Class, ByResponse
 	case f.Code != "":
 		if c := ofWord(typeWord(f.Code)); c != Unknown && c != Canceled {
-			return c
+			return c, ByResponse
 		}
 	}
 	return f.local()
@@ -67,33 +71,21 @@ func (f *Facts) class() Class {
 // isLocal reports whether no server, library or caller has said anything, which is the most
 // common case.
 func (f *Facts) isLocal() bool {
-	return f.Verdict == None && !f.Canceled && !f.Overtime && !f.IsResponse()
+	return f.Said == None && !f.Canceled && !f.Overtime && !f.IsResponse()
 }
 
 // local returns the class of an error that is not a server's response.
-func (f *Facts) local() Class {
+func (f *Facts) local() (Class, Rule) {
 	switch f.Kind {
 	case Timeout:
-		return TimedOut
+		return TimedOut, ByTimeout
 	case TLS, Invalid:
-		return Permanent
+		return Permanent, ByRequest
 	case Connection, Closed, Truncated, NotFound:
-		return Transient
+		return Transient, ByConnection
 	}
-	return f.Fallback
-}
-
-// isGoogleLimit reports whether one of the items of the response is about a limit.
-// Several services send such errors with status 403.
-func isGoogleLimit(items reflect.Value) bool {
-	if items.Kind() != reflect.Slice {
-		return false
+	if f.Fallback == Unknown {
+		return Unknown, NoRule
 	}
-	for i := range items.Len() {
-		switch text(items.Index(i), "Reason") {
-		case "rateLimitExceeded", "userRateLimitExceeded":
-			return true
-		}
-	}
-	return false
+	return f.Fallback, ByVariable
 }

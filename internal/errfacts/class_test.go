@@ -71,8 +71,10 @@ type (
 	}
 )
 
-func (awsReply) HTTPStatusCode() int { return 409 }
-func (e awsReply) ErrorCode() string { return e.code }
+func (kubernetesReply) Error() string { return "kubernetes" }
+func (ociReply) Error() string        { return "oci" }
+func (awsReply) HTTPStatusCode() int  { return 409 }
+func (e awsReply) ErrorCode() string  { return e.code }
 
 // TestConflicts: status 409 means what the client's own retry code makes of it.
 func TestConflicts(t *testing.T) {
@@ -83,19 +85,22 @@ func TestConflicts(t *testing.T) {
 	for _, tt := range []struct {
 		origin
 		field string
-		reply any
+		word  string
+		reply error
 		want  Class
 	}{
-		{kubernetesStatus, "ErrStatus.Code", kubernetes("Conflict"), Transient},
-		{kubernetesStatus, "ErrStatus.Code", kubernetes("AlreadyExists"), Permanent},
-		{ociStatus, "StatusCode", ociReply{409, "IncorrectState"}, Transient},
-		{ociStatus, "StatusCode", ociReply{409, "LimitExceeded"}, Permanent},
-		{ociStatus, "StatusCode", ociReply{400, "IncorrectState"}, Permanent},
-		{sdkStatus, "StatusCode", ociReply{409, ""}, Transient},
-		{withStatus, "StatusCode", ociReply{409, "OperationAborted"}, Permanent},
+		{kubernetesStatus, "ErrStatus.Code", "ErrStatus.Reason", kubernetes("Conflict"), Transient},
+		{kubernetesStatus, "ErrStatus.Code", "ErrStatus.Reason", kubernetes("AlreadyExists"), Permanent},
+		{ociStatus, "StatusCode", "Code", ociReply{409, "IncorrectState"}, Transient},
+		{ociStatus, "StatusCode", "Code", ociReply{409, "LimitExceeded"}, Permanent},
+		{ociStatus, "StatusCode", "Code", ociReply{400, "IncorrectState"}, Permanent},
+		{sdkStatus, "StatusCode", "Code", ociReply{409, ""}, Transient},
+		{withStatus, "StatusCode", "Code", ociReply{409, "OperationAborted"}, Permanent},
 	} {
-		info := typeInfo{typeRow: typeRow{origin: tt.origin, field: tt.field}}
-		c, _ := info.classOf(reflect.ValueOf(tt.reply))
+		info := typeInfo{typeRow: typeRow{origin: tt.origin, field: tt.field, word: tt.word}}
+		var s said
+		s.gather(&info, tt.reply, reflect.ValueOf(tt.reply))
+		c, _ := s.classOf(tt.origin)
 		assert.Equal(t, tt.want, c, "%+v", tt.reply)
 	}
 	for code, want := range map[string]Class{

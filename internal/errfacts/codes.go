@@ -1,6 +1,7 @@
 package errfacts
 
 import (
+	"cmp"
 	"reflect"
 	"strconv"
 	"strings"
@@ -19,45 +20,39 @@ func CodesOf(err error) (c Codes) {
 	if info.blank {
 		return c
 	}
-	v := reflect.ValueOf(err)
-	switch info.origin {
-	case withStatus, ownNumber, sdkStatus, kubernetesStatus, ociStatus, vaultStatus, oauthStatus, googleStatus:
-		c.Status = int(number(v, info.field))
-	case rpcError:
-		c.RPC = rpcName(number(v, info.field))
-	case withState:
-		c.State = text(v, info.field)
-	case mysqlError:
-		c.State = stateOfMySQL(field(v, "SQLState"))
+	var s said
+	s.gather(info, err, reflect.ValueOf(err))
+	c.State = s.state
+	switch {
+	case info.origin.hasStatus(), info.origin == ownNumber:
+		c.Status = int(s.number)
+	case info.origin == rpcError:
+		c.RPC = rpcName(s.number)
+	case info.origin == withState:
+		c.State = s.text
 	}
-	if !info.methods {
-		return c
+	var a answers
+	a.ask(info, err)
+	if a.status != 0 {
+		c.Status = a.status
 	}
-	called := info.receiver(err)
-	guarded(func() {
-		var f Facts
-		f.readStatus(called)
-		if f.Status != 0 {
-			c.Status = f.Status
-		}
-	})
-	guarded(func() {
-		if e, ok := called.(sqlStater); ok {
-			c.State = e.SQLState()
-		}
-	})
+	if a.hasState {
+		c.State = a.state
+	}
 	return c
 }
 
-func stateOfMySQL(v reflect.Value) string {
-	if v.Kind() != reflect.Array || v.Len() != 5 {
+// String returns one of the codes in the form that NormalCode accepts, or "".
+func (c Codes) String() string {
+	if c.Status >= 400 && c.Status <= 599 {
+		return strconv.Itoa(c.Status)
+	}
+	text := cmp.Or(c.RPC, c.State)
+	if text == "" {
 		return ""
 	}
-	var state []byte
-	for i := range v.Len() {
-		state = append(state, byte(v.Index(i).Uint()))
-	}
-	return string(state)
+	code, _ := NormalCode(text)
+	return code
 }
 
 // RPCNames are the names of gRPC's status codes. The index is the number.
@@ -75,7 +70,7 @@ func rpcName(number int64) string {
 }
 
 // NormalCode returns the usual form of what may be written for a code, and reports whether it
-// is one: an HTTP status from 400 on, such as 503, all of a hundred, such as 5xx, several, such as
+// is one: an HTTP status from 400 to 599, such as 503, all of a hundred, such as 5xx, several, such as
 // 502-504, the name of a status code of gRPC in any of its forms, or a SQLSTATE.
 func NormalCode(text string) (code string, ok bool) {
 	upper := strings.ToUpper(text)
@@ -107,7 +102,7 @@ func squeezed(upper string) string { return strings.NewReplacer("_", "", "-", ""
 func statuses(text string) (low, high int, ok bool) {
 	if digit, found := strings.CutSuffix(text, "XX"); found {
 		n, err := strconv.Atoi(digit)
-		return n * 100, n*100 + 99, err == nil && len(digit) == 1 && n >= 4
+		return n * 100, n*100 + 99, err == nil && len(digit) == 1 && n >= 4 && n <= 5
 	}
 	first, last, several := strings.Cut(text, "-")
 	if !several {
@@ -121,7 +116,7 @@ func statuses(text string) (low, high int, ok bool) {
 // status reads an HTTP status that is a failure.
 func status(text string) (int, bool) {
 	n, err := strconv.Atoi(text)
-	return n, err == nil && len(text) == 3 && n >= 400
+	return n, err == nil && len(text) == 3 && n >= 400 && n <= 599
 }
 
 // Are reports whether one of the codes is the listed one, which [NormalCode] knows.

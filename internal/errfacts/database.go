@@ -18,27 +18,34 @@ type Reply struct {
 // ReplyOf returns what is known about err, ignoring wrapped errors, and reports whether
 // it is the error response of a database.
 func ReplyOf(err error) (r Reply, ok bool) {
-	v := reflect.ValueOf(err)
-	if e, ok := err.(sqlStater); ok {
-		state, _ := Guarded(e.SQLState)
-		r = replyOfSQLState(state, v)
-		r.Refused = r.Refused && !endsConnection(v) || state == idleInTransaction
-		return r, true
+	info := infoOf(err)
+	if info.asks&asksDatabase != 0 {
+		var a answers
+		a.ask(info, err)
+		if a.hasState {
+			r = replyOfSQLState(a.state, a.routine)
+			r.Refused = r.Refused && !endsConnection(reflect.ValueOf(err)) || a.state == idleInTransaction
+			return r, true
+		}
 	}
-	switch infoOf(err).origin {
-	case mysqlError:
-		number := number(v, "Number")
-		r = replyOf(mysqlError, number)
-		r.Refused = r.Refused || refusedByMySQL(number, field(v, "SQLState"))
+	var s said
+	s.gather(info, err, reflect.ValueOf(err))
+	switch {
+	case info.origin == mysqlError:
+		r = replyOf(mysqlError, s.number)
+		r.Refused = r.Refused || refusedByMySQL(s.number, s.state)
 		return r, true
-	case sqlServerError:
-		return replyOf(sqlServerError, number(v, "Number")), true
-	case sqliteError:
-		code := sqliteCode(v)
+	case info.origin == sqlServerError:
+		return replyOf(sqlServerError, s.number), true
+	case info.origin == sqliteError:
+		code := primary(s.number)
 		return replyOf(sqliteError, code), code != 0
 	}
 	return Reply{}, false
 }
+
+// notSupported is feature_not_supported.
+const notSupported = "0A000"
 
 // idleInTransaction is idle_in_transaction_session_timeout. PostgreSQL sends it, and closes
 // the connection, while it waits for a statement: it has not seen a COMMIT that fails with it.
@@ -93,14 +100,15 @@ func replyOfState(state string) Reply {
 	return Reply{class: Permanent, Refused: true}
 }
 
-// replyOfSQLState returns what is known about a SQLSTATE of the error v.
-func replyOfSQLState(state string, v reflect.Value) Reply {
+// replyOfSQLState returns what is known about a SQLSTATE, and the routine of PostgreSQL that
+// reports it.
+func replyOfSQLState(state, routine string) Reply {
 	if len(state) != 5 {
 		return Reply{}
 	}
-	if state == "0A000" {
+	if state == notSupported {
 		// As in pgJDBC, the routine decides, because the message is translated.
-		switch text(v, "Routine") {
+		switch routine {
 		case "RevalidateCachedQuery": // a table has changed; the driver prepares the statement again
 			return Reply{class: Transient, Refused: true}
 		case "call_bool_check_hook": // lib/pq's BEGIN READ WRITE on a replica
@@ -110,23 +118,12 @@ func replyOfSQLState(state string, v reflect.Value) Reply {
 	return replyOfState(state)
 }
 
-// endsConnection reports whether the server closes the connection after this response,
-// according to the severity in a field of pgx's and lib/pq's errors. Apart from
-// idleInTransaction, the server may have failed after it wrote the commit record.
-func endsConnection(v reflect.Value) bool {
-	severity := text(v, "SeverityUnlocalized")
-	if severity == "" {
-		severity = text(v, "Severity")
-	}
-	return severity == "FATAL" || severity == "PANIC"
-}
-
 // refusedByMySQL reports whether MySQL or MariaDB refused the COMMIT. The outcome is
 // unknown after a SQLSTATE of class 08 (connection) or 70 (killed), the numbers below, and
 // numbers outside the servers' own ranges, which proxies send: ProxySQL uses 2013 for a
 // lost server.
-func refusedByMySQL(number int64, state reflect.Value) bool {
-	if state.Kind() != reflect.Array || state.Len() != 5 {
+func refusedByMySQL(number int64, state string) bool {
+	if len(state) != 5 {
 		return false
 	}
 	switch number {
@@ -137,19 +134,15 @@ func refusedByMySQL(number int64, state reflect.Value) bool {
 		3100: // group replication failed: the group may have got the transaction
 		return false
 	}
-	switch class := [2]uint64{state.Index(0).Uint(), state.Index(1).Uint()}; class {
-	case [2]uint64{'0', '8'}, [2]uint64{'7', '0'}:
+	switch state[:2] {
+	case "08", "70":
 		return false
 	}
 	return number >= 1000 && number < 2000 || number >= 3000 && number < 5000
 }
 
-// sqliteCode returns the primary result code of an error.
-func sqliteCode(v reflect.Value) int64 { return codeOf(v) & 0xff }
-
-// codeOf returns the number in the field of an error that is named code, or of an error
-// that is a number itself.
-func codeOf(v reflect.Value) int64 { return number(v, "Code") | number(v, "code") | number(v, "") }
+// primary returns the primary result code of SQLite.
+func primary(code int64) int64 { return code & 0xff }
 
 // ofRedis returns the class of an error reply, by its first word, as go-redis 9.23 retries
 // it. Of go-redis's own errors, only TxFailedErr is retryable: a watched key changed.

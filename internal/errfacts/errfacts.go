@@ -8,14 +8,17 @@ import "time"
 // status, a code or the like, the outermost counts.
 type Facts struct {
 	Err      error   // what the facts are about
-	Verdict  Verdict // what the error's methods report about retrying
+	Said     Verdict // what the error's methods report about retrying
 	Status   int     // HTTP
 	Code     string  // the error code of a service such as AWS
 	Message  string
 	Redis    string // an error reply
 	Canceled bool   // by the caller; a cancellation beside another failure does not count
 	Lost     bool   // no connection was made, or the error reports itself as temporary
+	Unsent   bool   // nothing of the request was sent
+	Broken   bool   // the connection was lost, or could not be made
 	Kind     Kind
+	Hint     time.Duration // the wait that the error asks for
 
 	// Only retry.DefaultClassifier uses the rest: the AWS SDKs have no such errors.
 	Class        Class // the class that a library or server reports
@@ -25,8 +28,8 @@ type Facts struct {
 	Overtime     bool  // the attempt exceeded its time limit
 	Renewed      bool  // the library renews the credentials that expired
 
-	inTree         bool // the current error is in a tree
-	canceledBranch bool // of a tree
+	now         outcome // what the current error says
+	unprocessed bool    // the status in a field says so
 }
 
 // Overtime is the failure of an attempt that exceeded its time limit.
@@ -83,56 +86,36 @@ func Read(err error) Facts {
 func (f *Facts) read(err error) {
 	var walk Walk
 	for err != nil {
-		f.inTree = walk.branched
-		f.readOne(err)
-		err = walk.Next(err)
+		f.Learn(err)
+		err = f.Step(&walk, err)
 	}
-	f.Canceled = (f.Canceled || f.canceledBranch && !f.isKnown()) && !f.Overtime // by the time limit
+	f.Conclude(&walk)
 }
 
-// readOne reads err, ignoring the errors that it wraps.
-func (f *Facts) readOne(err error) {
-	info := infoOf(err)
-	switch {
-	case info.blank:
-	case info.origin == plain:
-		f.readVariable(err)
-	default:
-		f.readType(err, info)
-		if info.methods {
-			f.readMethods(info.receiver(err))
-		}
-	}
+// Step returns the error to learn from after err, or nil at the end.
+func (f *Facts) Step(walk *Walk, err error) error {
+	f.Canceled = f.Canceled || f.now.canceled && len(walk.trees) == 0
+	walk.said.canceled = walk.said.canceled || f.now.canceled
+	walk.said.unsent = walk.said.unsent || f.now.unsent
+	f.now = outcome{}
+	return walk.Next(err)
 }
 
-// readVariable reads an error created by errors.New.
-func (f *Facts) readVariable(err error) {
-	v := OfVariable(err)
-	if v.Class == Canceled {
-		f.cancel()
-		return
-	}
-	f.Kind = max(f.Kind, v.Kind)
-	f.Fallback = max(f.Fallback, v.Class)
-	f.Unrepeatable = f.Unrepeatable || v.Unrepeatable && f.Verdict != Yes
-	if f.Kind == Request && isInvalidRequest(err.Error()) {
-		f.Kind = Invalid
-	}
+// Conclude decides what only all of the errors together say. In a tree, a cancellation does not
+// count beside an error about which something is known.
+func (f *Facts) Conclude(walk *Walk) {
+	f.Canceled = f.Canceled || walk.said.canceled && !f.isKnown()
+	f.Canceled = f.Canceled && !f.Overtime // by the time limit
+	f.Unsent = walk.said.unsent
+	f.Broken = f.Broken || f.Kind == Connection || f.Kind == Closed || f.Kind == Truncated
 }
 
-// cancel records that the caller canceled the operation. In a tree, such as the errors of
-// a fan-out that ends with the first failure, the other errors decide.
-func (f *Facts) cancel() {
-	if f.inTree {
-		f.canceledBranch = true
-	} else {
-		f.Canceled = true
-	}
-}
+// cancel records that the caller canceled the operation.
+func (f *Facts) cancel() { f.now.canceled = true }
 
 // isKnown reports whether anything but a cancellation is known about the error.
 func (f *Facts) isKnown() bool {
-	return f.IsResponse() || f.Verdict != None || f.Fallback != Unknown || f.Kind > Request
+	return f.IsResponse() || f.Said != None || f.Fallback != Unknown || f.Kind > Request
 }
 
 // IsResponse reports whether the error is a server's response, that is, has a status

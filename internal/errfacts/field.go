@@ -33,23 +33,40 @@ func Pointee(v reflect.Value) reflect.Value {
 	return v
 }
 
-// number returns the integer in a field, or 0.
-func number(v reflect.Value, path string) int64 {
+// value returns the integer in a field, or the string, or neither.
+func value(v reflect.Value, path string) (number int64, text string) {
 	v = Pointee(field(v, path))
 	switch {
 	case v.CanInt():
-		return v.Int()
+		number = v.Int()
 	case v.CanUint():
-		return int64(v.Uint())
+		number = int64(v.Uint())
+	case v.Kind() == reflect.String:
+		text = v.String()
 	}
-	return 0
+	return number, text
+}
+
+// number returns the integer in a field, or 0.
+func number(v reflect.Value, path string) int64 {
+	n, _ := value(v, path)
+	return n
 }
 
 // text returns the string in a field, or "".
 func text(v reflect.Value, path string) string {
-	v = Pointee(field(v, path))
-	if v.Kind() != reflect.String {
-		return ""
+	_, s := value(v, path)
+	return s
+}
+
+// texts returns a field of the first elements of a slice.
+func texts(v reflect.Value, path string) []string {
+	if v.Kind() != reflect.Slice {
+		return nil
 	}
-	return v.String()
+	var found []string
+	for i := range min(v.Len(), maxDetails) {
+		found = append(found, text(v.Index(i), path))
+	}
+	return found
 }

@@ -11,46 +11,41 @@ import (
 
 // Advice returns what err itself, ignoring wrapped errors, says to a caller that could
 // repeat the call: the wait that it asks for, or 0, and whether a library gave up with it
-// after retries of its own. The wait is read from the method RetryAfter() time.Duration, the
-// RetryInfo of gRPC and Connect errors, fields named RetryAfter, which are durations or
-// seconds, also as text, and the header of a response in a field.
+// after retries of its own.
 func Advice(err error) (wait time.Duration, gaveUp bool) {
-	if e, ok := err.(retryAfterer); ok {
-		wait, _ = Guarded(e.RetryAfter)
-		return max(0, wait), false
-	}
 	info := infoOf(err)
-	if info.byPointer {
-		if e, ok := info.receiver(err).(retryAfterer); ok {
-			wait, _ = Guarded(e.RetryAfter)
-			return max(0, wait), false
-		}
-	}
-	switch v := reflect.ValueOf(err); {
-	case info.origin == giveUp:
-		return 0, hasRetried(v)
-	case info.hint != "" || info.response != "":
-		if info.hint != "" {
-			wait = hint(field(v, info.hint))
-		}
-		if wait == 0 && info.response != "" {
-			wait = hintOfResponse(field(v, info.response))
-		}
-		return wait, false
-	case info.origin == rpcError:
-		details := "s.s.Details"
-		if info.field == "code" {
-			details = "details"
-		}
-		return retryInfo(field(v, details)), false
+	switch {
+	case info.asks&asksWait != 0:
+		return info.askWait(err), false
+	case info.hinted || info.origin == giveUp:
+		var s said
+		s.gather(info, err, reflect.ValueOf(err))
+		return s.hint, s.gaveUp
 	}
 	return 0, false
 }
 
-// hasRetried reports whether a library gave up after more than one attempt, as far as its
-// error counts them: a program may have switched off its retries.
-func hasRetried(v reflect.Value) bool {
-	return number(v, "Attempt") != 1 && (v.Kind() != reflect.Slice || v.Len() > 1)
+// waitIn returns the wait that an error asks for in its fields: the RetryInfo of gRPC and
+// Connect errors, fields named RetryAfter, which are durations or seconds, also as text, and the
+// header of a response in a field.
+func (info *typeInfo) waitIn(v reflect.Value) (wait time.Duration) {
+	if info.hint != "" {
+		wait = hint(field(v, info.hint))
+	}
+	if wait == 0 && info.response != "" {
+		wait = hintOfResponse(field(v, info.response))
+	}
+	if info.origin == rpcError && info.hint == "" && info.response == "" {
+		details := "details"
+		if status, ok := strings.CutSuffix(info.field, ".Code"); ok {
+			details = status + ".Details"
+		}
+		wait = retryInfo(field(v, details))
+	}
+	if wait == 0 && info.details {
+		wait = retryInfoOfJSON(field(v, "Details"))
+	}
+	return wait
 }
 
 // hint returns the wait in a field, a time.Duration, a number or a text. A number is one of
@@ -111,6 +106,24 @@ func retryInfo(details reflect.Value) time.Duration {
 			if seconds < math.MaxInt64/uint64(time.Second) && nanos < uint64(time.Second) { // as unsigned numbers, negative values are larger
 				return time.Duration(seconds)*time.Second + time.Duration(nanos)
 			}
+		}
+	}
+	return 0
+}
+
+// retryInfoOfJSON is retryInfo for details that were read from JSON, as genai has them.
+func retryInfoOfJSON(details reflect.Value) time.Duration {
+	for i := range min(details.Len(), maxDetails) {
+		detail, ok := details.Index(i).Interface().(map[string]any)
+		kind, _ := detail["@type"].(string)
+		if !ok || !strings.HasSuffix(kind, "/google.rpc.RetryInfo") {
+			continue
+		}
+		delay, _ := detail["retryDelay"].(string)
+		seconds, isSeconds := strings.CutSuffix(delay, "s")
+		wait, isNumber := parseNumber(seconds, time.Second)
+		if isSeconds && isNumber {
+			return wait
 		}
 	}
 	return 0

@@ -26,6 +26,9 @@ type (
 	safeToRetry   interface{ SafeToRetry() bool }
 	isRetriable   interface{ IsRetriable() bool }
 	isRetryable   interface{ IsRetryable() bool }
+	shouldRetry   interface{ ShouldRetry() bool }
+	isPermanent   interface{ IsPermanent() bool }
+	isTransient   interface{ IsTransient() bool }
 	canceledErr   interface{ CanceledError() bool }
 	connectionErr interface{ ConnectionError() bool }
 	temporary     interface{ Temporary() bool }
@@ -33,14 +36,50 @@ type (
 	mongoErr      interface{ ErrorCodes() []int }
 )
 
-// hasMethods reports whether err has one of the methods that readMethods calls.
-func hasMethods(err any) bool {
+// asks are the groups of methods that a type has, so that each error is asked only what it can
+// answer.
+type asks uint8
+
+const (
+	asksStatus asks = 1 << iota
+	asksResponse
+	asksDatabase
+	asksConnection
+	asksVerdict
+	asksAllowance
+	asksWait
+)
+
+// asksOf returns the groups of methods that err has.
+func asksOf(err any) (found asks) {
 	switch err.(type) {
-	case statusCoder, httpCoder, plainCoder, errorCoder, messager, sqlStater, redisError, labeler, nonRetriable, nonRetryable,
-		retryableErr, retryable, isRetryable, isRetriable, safeToRetry, canceledErr, connectionErr, temporary, Timeouter, mongoErr:
-		return true
+	case statusCoder, httpCoder, plainCoder:
+		found |= asksStatus
 	}
-	return false
+	switch err.(type) {
+	case errorCoder, messager:
+		found |= asksResponse
+	}
+	switch err.(type) {
+	case sqlStater, redisError, labeler, mongoErr:
+		found |= asksDatabase
+	}
+	switch err.(type) {
+	case connectionErr, temporary, Timeouter, canceledErr:
+		found |= asksConnection
+	}
+	switch err.(type) {
+	case nonRetriable, nonRetryable, isPermanent, retryableErr, retryable, isRetryable, shouldRetry:
+		found |= asksVerdict
+	}
+	switch err.(type) {
+	case safeToRetry, isRetriable, isTransient, labeler:
+		found |= asksAllowance
+	}
+	if _, ok := err.(retryAfterer); ok {
+		found |= asksWait
+	}
+	return found
 }
 
 // receiver returns the value whose methods are to be called: err, or a pointer to a copy of
@@ -54,19 +93,33 @@ func (info *typeInfo) receiver(err error) any {
 	return copied.Interface()
 }
 
-// readMethods calls the methods of err. What an error further out reports is kept. A method
-// that panics says nothing.
-func (f *Facts) readMethods(err any) {
-	guarded(func() { f.readStatus(err) })
-	guarded(func() { f.readResponse(err) })
-	guarded(func() { f.readDatabase(err) })
-	guarded(func() { f.readConnection(err) })
-	if f.Verdict == None { // errors further out have precedence, and then methods that forbid a retry
-		guarded(func() { f.Verdict = verdictOf(err) })
+// ask reads what the methods of err say, except for the wait that it asks for.
+func (a *answers) ask(info *typeInfo, err error) {
+	called := info.receiver(err)
+	if info.asks&asksStatus != 0 {
+		guarded(func() { a.askStatus(called) })
 	}
-	if f.Verdict == None && Reports(func() bool { return allows(err) }) {
-		f.Verdict = Yes
+	if info.asks&asksResponse != 0 {
+		guarded(func() { a.askResponse(called) })
 	}
+	if info.asks&asksDatabase != 0 {
+		guarded(func() { a.askDatabase(called) })
+	}
+	if info.asks&asksConnection != 0 {
+		guarded(func() { a.askConnection(called) })
+	}
+	if info.asks&asksVerdict != 0 {
+		guarded(func() { a.verdict = verdictOf(called) })
+	}
+	if info.asks&asksAllowance != 0 {
+		guarded(func() { a.askAllowance(called) })
+	}
+}
+
+// askWait returns what the method RetryAfter of err says, or 0.
+func (info *typeInfo) askWait(err error) time.Duration {
+	wait, _ := Guarded(info.receiver(err).(retryAfterer).RetryAfter)
+	return max(0, wait)
 }
 
 func guarded(read func()) {
@@ -74,77 +127,65 @@ func guarded(read func()) {
 	read()
 }
 
-// readStatus calls the method that returns the status of a response.
-func (f *Facts) readStatus(err any) {
-	if f.Status != 0 {
-		return
-	}
+// askStatus calls the method that returns the status of a response.
+func (a *answers) askStatus(err any) {
 	switch e := err.(type) {
 	case statusCoder:
-		f.Status = e.HTTPStatusCode()
+		a.status = e.HTTPStatusCode()
 	case httpCoder:
-		f.Status = e.HTTPCode()
+		a.status = e.HTTPCode()
 	case plainCoder:
-		f.Status = e.StatusCode()
-		if c, ok := err.(wordCoder); ok && f.Code == "" { // of aws-sdk-go v1: throttling has status 400
-			f.Code = c.Code()
-			f.Renewed = isRenewed(f.Code)
+		a.status = e.StatusCode()
+		if c, ok := err.(wordCoder); ok {
+			a.codeOfV1 = c.Code()
 		}
 	}
 }
 
-// readResponse calls the methods that describe the response of a service.
-func (f *Facts) readResponse(err any) {
-	if e, ok := err.(errorCoder); ok && f.Code == "" {
-		f.Code = e.ErrorCode()
+// askResponse calls the methods that describe the response of a service.
+func (a *answers) askResponse(err any) {
+	if e, ok := err.(errorCoder); ok {
+		a.code = e.ErrorCode()
 	}
-	if e, ok := err.(messager); ok && f.Message == "" {
-		f.Message = e.ErrorMessage()
+	if e, ok := err.(messager); ok {
+		a.message = e.ErrorMessage()
 	}
 }
 
-// readDatabase calls the methods that describe the response of a database.
-func (f *Facts) readDatabase(err any) {
+// askDatabase calls the methods that describe the response of a database.
+func (a *answers) askDatabase(err any) {
 	if e, ok := err.(sqlStater); ok {
-		r := replyOfSQLState(e.SQLState(), reflect.ValueOf(err))
-		f.report(r.class, r.unrepeatable)
+		a.state, a.hasState = e.SQLState(), true
+		if a.state == notSupported {
+			a.routine = text(reflect.ValueOf(err), "Routine")
+		}
 	}
-	if e, ok := err.(redisError); ok && f.Redis == "" {
-		f.Redis = e.Error()
+	if e, ok := err.(redisError); ok {
+		a.redis = e.Error()
 	}
 	if e, ok := err.(labeler); ok {
-		if e.HasErrorLabel("SystemOverloadedError") {
-			f.report(Throttled, false)
-		}
-		// The commit may be repeated, but the transaction may not, and only the caller
-		// knows which of the two a retry would repeat.
-		if e.HasErrorLabel("UnknownTransactionCommitResult") {
-			f.report(Transient, true)
-		}
+		a.overloaded = e.HasErrorLabel("SystemOverloadedError")
+		a.commitLost = e.HasErrorLabel("UnknownTransactionCommitResult")
 	}
 	if e, ok := err.(mongoErr); ok {
-		for _, code := range e.ErrorCodes() {
-			f.report(replyOf(mongoError, int64(code)).class, false)
-		}
+		a.mongo = e.ErrorCodes()
 	}
 }
 
-// readConnection calls the methods that describe how a connection, or the wait for
+// askConnection calls the methods that describe how a connection, or the wait for
 // a response, ended.
-func (f *Facts) readConnection(err any) {
-	if e, ok := err.(connectionErr); ok && e.ConnectionError() {
-		f.Kind = max(f.Kind, Connection)
-		f.Lost = true
+func (a *answers) askConnection(err any) {
+	if e, ok := err.(connectionErr); ok {
+		a.connection = e.ConnectionError()
 	}
-	if e, ok := err.(temporary); ok && e.Temporary() {
-		f.Lost = true
-		f.Fallback = max(f.Fallback, Transient)
+	if e, ok := err.(temporary); ok {
+		a.temporary = e.Temporary()
 	}
-	if e, ok := err.(Timeouter); ok && e.Timeout() {
-		f.Kind = max(f.Kind, Timeout)
+	if e, ok := err.(Timeouter); ok {
+		a.timeout = e.Timeout()
 	}
-	if e, ok := err.(canceledErr); ok && e.CanceledError() {
-		f.Canceled = true
+	if e, ok := err.(canceledErr); ok {
+		a.canceled = e.CanceledError()
 	}
 }
 
@@ -159,12 +200,19 @@ func verdictOf(err any) Verdict {
 			return No
 		}
 		return None
+	case isPermanent:
+		if e.IsPermanent() {
+			return No
+		}
+		return None
 	case retryableErr:
 		yes = e.RetryableError()
 	case retryable:
 		yes = e.Retryable()
 	case isRetryable:
 		yes = e.IsRetryable()
+	case shouldRetry:
+		yes = e.ShouldRetry()
 	default:
 		return None
 	}
@@ -174,15 +222,22 @@ func verdictOf(err any) Verdict {
 	return No
 }
 
-// allows calls the methods that only allow a retry.
-func allows(err any) bool {
+// askAllowance calls the methods that only allow a retry. Those that forbid one have precedence.
+func (a *answers) askAllowance(err any) {
+	allows := false
 	switch e := err.(type) {
 	case safeToRetry:
-		return e.SafeToRetry()
+		a.safe = e.SafeToRetry()
+		a.closed = err.(error).Error() == "conn closed"
+		allows = a.safe
 	case isRetriable: // false for errors of Kafka that a new request may avoid
-		return e.IsRetriable()
+		allows = e.IsRetriable()
+	case isTransient:
+		allows = e.IsTransient()
 	case labeler:
-		return e.HasErrorLabel("TransientTransactionError") || e.HasErrorLabel("RetryableWriteError")
+		allows = e.HasErrorLabel("TransientTransactionError") || e.HasErrorLabel("RetryableWriteError")
 	}
-	return false
+	if allows && a.verdict == None {
+		a.verdict = Yes
+	}
 }

@@ -3,65 +3,277 @@ package errfacts
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
 
-type limits []limit
-
-type limit struct {
-	usedUp bool          // nothing remains
-	reset  time.Duration // wait until something is available
+// A Limit is what a header says about one limit. What is unknown is -1.
+type Limit struct {
+	Name      string        // tells the limits of a server apart; "" for its only one
+	Size      float64       // calls or units in a window; 0: the header has no valid number
+	Remaining float64       // what is left of them
+	Reset     time.Duration // until all of them are available again
+	Window    time.Duration // the length of the window
+	Unit      string        // what is counted, such as "content-bytes"; "": calls, or unknown
 }
 
-// wait returns how long to wait, or false if the limits do not ask for a wait. refused
-// means that the server refused the request because of a limit.
-func (l limits) wait(refused bool) (wait time.Duration, ok bool) {
-	for _, limit := range l {
-		if limit.usedUp {
-			wait, ok = max(wait, limit.reset), true
+// End returns Reset. If it is unknown, End returns Window, which is an upper bound of it.
+func (l Limit) End() time.Duration {
+	if l.Reset < 0 {
+		return l.Window
+	}
+	return l.Reset
+}
+
+// waitFor returns how long the limits ask to wait, or 0. This is the longest End of those that are
+// used up. If none is used up, but the server has refused the request because of a limit, it is the
+// shortest Reset.
+func waitFor(limits []Limit, refused bool) time.Duration {
+	wait := time.Duration(-1)
+	for _, l := range limits {
+		if l.Remaining == 0 {
+			wait = max(wait, l.End())
 		}
 	}
-	if ok || !refused || len(l) == 0 {
-		return wait, ok
+	if wait < 0 && refused {
+		for _, l := range limits {
+			if l.Reset >= 0 && (wait < 0 || l.Reset < wait) {
+				wait = l.Reset
+			}
+		}
 	}
-	return slices.MinFunc(l, func(a, b limit) int { return cmp.Compare(a.reset, b.reset) }).reset, true
+	return max(0, wait)
 }
 
-// resetLimits reads the headers whose names have ratelimit and reset, with or without
-// dashes. What remains has the same name, with Remaining in place of the word of the reset.
-func resetLimits(h Header, now time.Time) limits {
-	var found limits
+// Limits returns what a header says about limits, in any order. Two may have the same Name. The names
+// in the header may have any case; the comments of retryhttp.RetryAfter and ratelimit.Read say
+// which ones it reads. now is the time of the server. It takes time linear in the length of the
+// header.
+func Limits(h Header, now time.Time) []Limit {
+	var list, policies []member
+	resource := ""
+	groups := map[groupKey]group{}
 	for name := range h {
-		plain := strings.ToLower(strings.ReplaceAll(name, "-", ""))
-		if !strings.Contains(plain, "ratelimit") || !strings.Contains(plain, "reset") || h[name+"-After"] != nil { // Discord has both
+		if !mentions(name) {
 			continue
 		}
-		if reset, ok := ParseReset(First(h, name), now); ok {
-			words := strings.Split(strings.TrimSuffix(name, "-After"), "-")
-			for i, word := range words {
-				if strings.HasPrefix(word, "Reset") {
-					words[i] = "Remaining"
-				}
+		lower := strings.ToLower(name)
+		switch lower {
+		case "ratelimit":
+			list = members(lines(h, name))
+		case "ratelimit-policy":
+			policies = members(lines(h, name))
+		case "x-ratelimit-resource":
+			resource = First(h, name)
+		default:
+			key, word := splitName(lower)
+			if word != "" {
+				groups[key] = groups[key].with(word, name)
 			}
-			found = append(found, limit{First(h, strings.Join(words, "-")) == "0", reset})
 		}
 	}
-	return found
+	if len(groups)+len(list) == 0 {
+		return nil
+	}
+	byItem := map[string]member{}
+	for _, policy := range slices.Backward(policies) { // the first of a name is used
+		byItem[policy.item] = policy
+	}
+	limits := readList(list, byItem)
+	for key, g := range groups {
+		l := g.read(h, byItem, now)
+		l.Name = cmp.Or(key.limit, resource)
+		limits = append(limits, l)
+	}
+	return limits
 }
 
-// ParseReset reads a time in any form that APIs use.
-func ParseReset(value string, now time.Time) (time.Duration, bool) {
-	if unit := time.Second; isDigits(value) {
+// Mentions reports whether a header has a name that [Limits] may read.
+func Mentions(h Header) bool {
+	for name := range h {
+		if mentions(name) {
+			return true
+		}
+	}
+	return false
+}
+
+func mentions(name string) bool {
+	for i := 0; i+len("ratelimit") <= len(name); i++ {
+		if name[i]|0x20 != 'r' || !strings.EqualFold(name[i:i+4], "rate") {
+			continue
+		}
+		rest := strings.TrimPrefix(name[i+4:], "-")
+		if len(rest) >= 5 && strings.EqualFold(rest[:5], "limit") {
+			return true
+		}
+	}
+	return false
+}
+
+// readList reads the RateLimit header of draft-ietf-httpapi-ratelimit-headers: in draft 8 and
+// later a list ("name";r=0;t=30), in draft 7 a dictionary (limit=100, remaining=0, reset=30).
+func readList(list []member, policies map[string]member) []Limit {
+	var limits []Limit
+	dictionary := map[string]string{}
+	for _, m := range list {
+		key, value, ok := strings.Cut(m.item, "=")
+		if ok && !strings.HasPrefix(key, `"`) {
+			dictionary[key] = value
+			continue
+		}
+		policy := policies[m.item]
+		limits = append(limits, Limit{
+			Name:      strings.Trim(m.item, `"`),
+			Size:      count(policy.param("q")),
+			Remaining: count(m.param("r")),
+			Reset:     seconds(m.param("t")),
+			Window:    seconds(policy.param("w")),
+			Unit:      strings.Trim(policy.param("qu"), `"`),
+		})
+	}
+	if len(dictionary) > 0 {
+		limits = append(limits, Limit{
+			Size:      count(dictionary["limit"]),
+			Remaining: count(dictionary["remaining"]),
+			Reset:     seconds(dictionary["reset"]),
+			Window:    seconds(policies[dictionary["limit"]].param("w")),
+		})
+	}
+	return limits
+}
+
+// A group is the names of the headers of one limit. A limit and what remains of it have one name, or
+// "". A reset may have several, such as Discord's X-RateLimit-Reset and X-RateLimit-Reset-After.
+type group struct {
+	limit, remaining string
+	resets           []string
+}
+
+// A groupKey tells groups apart. Some servers send a limit twice, with and without X-, and some
+// proxies add a limit of their own to the server's.
+type groupKey struct {
+	limit string
+	x     bool
+}
+
+func (g group) with(word, name string) group {
+	switch word {
+	case "limit":
+		g.limit = max(g.limit, name)
+	case "remaining":
+		g.remaining = max(g.remaining, name)
+	case "reset":
+		g.resets = append(g.resets, name)
+	}
+	return g
+}
+
+// splitName splits the name of a header, such as x-ratelimit-reset-tokens, into the limit that it
+// belongs to and the word that says what the value is, or "".
+func splitName(header string) (key groupKey, word string) {
+	header, _ = unitOfName(strings.Replace(header, "rate-limit", "ratelimit", 1))
+	var others []string
+	for part := range strings.SplitSeq(header, "-") {
+		part = strings.Replace(part, "ratelimit", "", 1) // Mistral's RateLimitBySize
+		switch {
+		case part == "x":
+			key.x = true
+		case part == "" || part == "after":
+		case part == "limit" || part == "remaining":
+			word = part
+		case strings.Contains(part, "reset"): // Yelp's ResetTime
+			word = "reset"
+		default:
+			others = append(others, part)
+		}
+	}
+	key.limit = strings.Join(others, "-")
+	return key, word
+}
+
+// unitOfName returns the name of a header without the word for milliseconds at its end, as
+// BigCommerce's X-Rate-Limit-Time-Reset-Ms has it, and the unit of its number.
+func unitOfName(name string) (base string, unit time.Duration) {
+	if i := strings.LastIndexByte(name, '-'); i >= 0 {
+		switch strings.ToLower(name[i+1:]) {
+		case "ms", "msec", "millis", "milliseconds":
+			return name[:i], time.Millisecond
+		}
+	}
+	return name, time.Second
+}
+
+// read reads the headers of a limit.
+func (g group) read(h Header, policies map[string]member, now time.Time) Limit {
+	l := Limit{Size: -1, Remaining: -1, Reset: -1, Window: -1}
+	sizes := members(lines(h, g.limit))
+	if len(sizes) > 0 {
+		size := sizes[0].item
+		l.Size = max(0, count(size))
+		// An early draft appends the policies, as in 100, 100;w=60.
+		for _, m := range append(sizes, policies[size]) {
+			if m.item == size && l.Window < 0 {
+				l.Window = seconds(m.param("w"))
+			}
+		}
+	}
+	for _, m := range members(lines(h, g.remaining)) { // as Docker Hub's 76;w=21600
+		left, window := count(m.item), seconds(m.param("w"))
+		if left < 0 || l.Remaining >= 0 && left >= l.Remaining {
+			continue
+		}
+		l.Remaining = left
+		if window >= 0 {
+			l.Window = window
+		}
+	}
+	last := "" // with the suffix After or Ms, the name of the most precise one
+	for _, name := range g.resets {
+		_, unit := unitOfName(name)
+		reset, ok := parseReset(First(h, name), unit, now)
+		if ok && name > last {
+			last, l.Reset = name, reset
+		}
+	}
+	return l
+}
+
+// count reads a number of calls or units with an optional fraction, up to 10¹⁵ and 200 bytes. It
+// returns -1 for any other text, also for NaN and 1e3, which ParseFloat accepts.
+func count(text string) float64 {
+	if text == "" || len(text) > 200 || strings.Trim(text, "0123456789.") != "" {
+		return -1
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || n > 1e15 {
+		return -1
+	}
+	return n
+}
+
+// seconds reads a number of seconds. It returns -1 for any other text.
+func seconds(text string) time.Duration {
+	wait, ok := parseNumber(text, time.Second)
+	if !ok {
+		return -1
+	}
+	return wait
+}
+
+// parseReset reads a time in any form that APIs use. unit is that of a number.
+func parseReset(value string, unit time.Duration, now time.Time) (time.Duration, bool) {
+	if isDigits(value) {
 		if len(value) >= len("1793620800000") { // milliseconds since 1970, as OpenRouter sends
 			unit = time.Millisecond
 		}
 		return parseWait(value, unit, now)
 	}
-	if wait, ok := parseWait(value, time.Second, now); ok {
+	if wait, err := time.ParseDuration(value); err == nil && wait >= 0 {
 		return wait, true
 	}
-	if wait, err := time.ParseDuration(value); err == nil && wait >= 0 {
+	if wait, ok := parseWait(value, unit, now); ok {
 		return wait, true
 	}
 	date, _, _ := strings.Cut(value, " (") // as JavaScript writes the name of a zone
@@ -73,83 +285,45 @@ func ParseReset(value string, now time.Time) (time.Duration, bool) {
 	return 0, false
 }
 
-// rateLimit reads the RateLimit header of draft-ietf-httpapi-ratelimit-headers: in
-// draft 8 and later a list ("name";r=0;t=30), in draft 7 a dictionary (limit=100,
-// remaining=0, reset=30). Without a valid t, the window of the named policy is used as an
-// upper bound.
-func rateLimit(h Header) limits {
-	var found limits
-	var windows map[string]string // read once, if needed
-	var remaining, reset string   // of a dictionary
-	for _, m := range Members(lines(h, "Ratelimit")) {
-		switch key, value, _ := strings.Cut(m.Item, "="); key {
-		case "remaining":
-			remaining = value
-		case "reset":
-			reset = value
-		}
-		wait, ok := parseNumber(m.Param("t"), time.Second)
-		if !ok {
-			if windows == nil {
-				windows = policyWindows(h)
-			}
-			wait, ok = parseNumber(windows[m.Item], time.Second)
-		}
-		if ok {
-			found = append(found, limit{m.Param("r") == "0", wait})
-		}
-	}
-	if wait, ok := parseNumber(reset, time.Second); ok {
-		return limits{{remaining == "0", wait}}
-	}
-	return found
+// A member is a member of a list or dictionary in a structured field (RFC 9651).
+type member struct {
+	item   string // as it is written, in a dictionary with its key
+	params string // each with a semicolon before it
 }
 
-// policyWindows returns the windows of the policies by their names, which are strings.
-func policyWindows(h Header) map[string]string {
-	windows := map[string]string{}
-	for _, policy := range slices.Backward(Members(lines(h, "Ratelimit-Policy"))) { // the first of a name is used
-		if strings.HasPrefix(policy.Item, `"`) {
-			windows[policy.Item] = policy.Param("w")
+// param returns the value of a parameter, or "". The last one of a name is used.
+func (m member) param(key string) (value string) {
+	for rest := m.params; rest != ""; {
+		rest = rest[1:]
+		end := index(rest, ';')
+		name, v, _ := strings.Cut(strings.Trim(rest[:end], " \t"), "=")
+		if name == key {
+			value = v
 		}
+		rest = rest[end:]
 	}
-	return windows
+	return value
 }
 
-// A Member is a member of a list or dictionary in a structured field (RFC 9651).
-type Member struct {
-	Item   string   // as it is written, in a dictionary with its key
-	params []string // key=value
-}
-
-// Param returns the value of a parameter, or "". The last one of a name is used.
-func (m Member) Param(key string) string {
-	for _, param := range slices.Backward(m.params) {
-		if name, value, _ := strings.Cut(param, "="); name == key {
-			return value
-		}
-	}
-	return ""
-}
-
-// Members reads the lines of a field. It does not check the syntax of items that the
+// members reads the lines of a field. It does not check the syntax of items that the
 // RateLimit fields do not need, and returns nil if a string does not end.
-func Members(lines []string) []Member {
-	if len(lines) == 0 {
-		return nil
-	}
-	var found []Member
-	for _, text := range split(strings.Join(lines, ","), ',') {
-		parts := split(text, ';')
-		found = append(found, Member{parts[0], parts[1:]})
+func members(lines []string) (found []member) {
+	for rest := strings.Join(lines, ","); rest != ""; {
+		end := index(rest, ',')
+		if end < 0 {
+			return nil
+		}
+		item := index(rest[:end], ';')
+		found = append(found, member{strings.Trim(rest[:item], " \t"), rest[item:end]})
+		rest = strings.TrimPrefix(rest[end:], ",")
 	}
 	return found
 }
 
-// split splits text at separators outside of strings.
-func split(text string, separator byte) []string {
-	var parts []string
-	quoted, start := false, 0
+// index returns the index of the first separator outside of strings, or the length of text if
+// there is none. It returns -1 if a string does not end.
+func index(text string, separator byte) int {
+	quoted := false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case quoted && c == '\\':
@@ -157,12 +331,11 @@ func split(text string, separator byte) []string {
 		case c == '"':
 			quoted = !quoted
 		case c == separator && !quoted:
-			parts = append(parts, strings.Trim(text[start:i], " \t"))
-			start = i + 1
+			return i
 		}
 	}
 	if quoted {
-		return nil
+		return -1
 	}
-	return append(parts, strings.Trim(text[start:], " \t"))
+	return len(text)
 }

@@ -41,8 +41,21 @@ func replyOf(o origin, number int64) Reply {
 		return Reply{class: ofMQTT(number)}
 	case binanceError:
 		return ofBinance(number)
+	case sshError:
+		return Reply{class: ofSSH(number)}
 	}
 	return Reply{class: Permanent}
+}
+
+// ofSSH: reasons for which a channel was not opened (RFC 4254, section 5.1).
+func ofSSH(reason int64) Class {
+	switch reason {
+	case 2: // SSH_OPEN_CONNECT_FAILED
+		return Transient
+	case 4: // SSH_OPEN_RESOURCE_SHORTAGE
+		return Throttled
+	}
+	return Permanent
 }
 
 // ofRPC: status codes of gRPC, Connect and etcd.
@@ -244,15 +257,18 @@ func ofMail(code int64) Class {
 	return Permanent
 }
 
-// ofWebSocket: RFC 6455, section 7.4, and its registry.
+// ofWebSocket: RFC 6455, section 7.4, and its registry. Codes from 3000 have the meaning that
+// an application gives them: 4000 of Discord asks the client to connect again, 4004 not to.
 func ofWebSocket(code int64) Class {
 	switch code {
+	case 1002, 1003, 1007, 1008, 1009, 1010: // protocol, data type, content, policy, size, extension
+		return Permanent
 	case 1000, 1001, 1005, 1006, 1011, 1012, 1014: // closed, going away, no status, abnormal, internal error, restart, bad gateway
 		return Transient
 	case 1013: // try again later
 		return Throttled
 	}
-	return Permanent
+	return Unknown
 }
 
 // ofSFTP: draft-ietf-secsh-filexfer-02.

@@ -22,9 +22,7 @@ func IsThrottling(h Header, status int) bool {
 // RetryAfter returns how long a response asks to wait before a retry, or 0. The comment of
 // retryhttp.RetryAfter says which headers it reads.
 func RetryAfter(h Header, status int, now time.Time) time.Duration {
-	if date, err := ParseTime(First(h, "Date")); err == nil {
-		now = date
-	}
+	now = ServerTime(h, now)
 	for _, field := range [...]struct {
 		name string
 		unit time.Duration
@@ -38,12 +36,20 @@ func RetryAfter(h Header, status int, now time.Time) time.Duration {
 			return wait
 		}
 	}
-	usedUp := IsThrottling(h, status)
-	if wait, ok := rateLimit(h).wait(usedUp); ok {
-		return wait
+	return waitFor(Limits(h, now), IsThrottling(h, status))
+}
+
+// ServerTime returns the Date of a header, whose names may have any case, or now if it has none.
+func ServerTime(h Header, now time.Time) time.Time {
+	for name := range h {
+		if strings.EqualFold(name, "Date") {
+			date, err := parseTime(First(h, name))
+			if err == nil {
+				return date
+			}
+		}
 	}
-	wait, _ := resetLimits(h, now).wait(usedUp)
-	return wait
+	return now
 }
 
 // maxField is the length of the longest header that is read.
@@ -93,12 +99,12 @@ func parseWait(value string, unit time.Duration, now time.Time) (time.Duration, 
 	if unit != time.Second || value == "" {
 		return 0, false
 	}
-	at, err := ParseTime(value)
+	at, err := parseTime(value)
 	return max(0, at.Sub(now)), err == nil
 }
 
-// ParseTime reads a date in one of the three forms of HTTP.
-func ParseTime(value string) (t time.Time, err error) {
+// parseTime reads a date in one of the three forms of HTTP.
+func parseTime(value string) (t time.Time, err error) {
 	for _, layout := range [...]string{"Mon, 02 Jan 2006 15:04:05 GMT", time.RFC850, time.ANSIC} {
 		t, err = time.Parse(layout, value)
 		if err == nil {

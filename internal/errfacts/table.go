@@ -27,6 +27,7 @@ const (
 	throttled
 	textual // consists of a text, like those of errors.New
 	overtime
+	notSent // a client says that nothing was sent
 
 	withStatus // has a field for an HTTP status
 	ownNumber  // has a field that may be an HTTP status, or a number of its own
@@ -59,12 +60,23 @@ const (
 	thriftError
 	mqttError
 	binanceError
+	sshError
 )
+
+// hasStatus reports whether the number of an error is an HTTP status.
+func (o origin) hasStatus() bool {
+	switch o {
+	case withStatus, sdkStatus, kubernetesStatus, ociStatus, vaultStatus, oauthStatus, googleStatus:
+		return true
+	}
+	return false
+}
 
 // A typeRow is what the table knows about a type.
 type typeRow struct {
 	origin origin
-	field  string // the field for its status, number or code
+	field  string // the field that decides: its status, number, code or text
+	word   string // the field for a code in words beside a number
 	hint   string // the field for the wait that it asks for
 }
 
@@ -76,49 +88,51 @@ func rowOf(name string) (row typeRow, ok bool) {
 	case "net.canceledError":
 		return typeRow{origin: cancellation}, true
 	case "net.OpError":
-		return typeRow{origin: netError}, true
+		return typeRow{origin: netError, field: "Op"}, true
 	case "net.DNSError":
-		return typeRow{origin: dnsError}, true
+		return typeRow{origin: dnsError, field: "Err"}, true
 	case "net.AddrError", "net.ParseError", "net.UnknownNetworkError", "net.InvalidAddrError":
 		return typeRow{origin: addressError}, true
 	case "crypto/tls.CertificateVerificationError", "crypto/tls.RecordHeaderError", "crypto/tls.ECHRejectionError",
 		"crypto/tls.AlertError", "crypto/tls.alert":
 		return typeRow{origin: tlsError}, true
 	case "net/url.Error":
-		return typeRow{origin: urlError}, true
+		return typeRow{origin: urlError, field: "Op"}, true
 	case "os/exec.Error", "strconv.NumError", "time.ParseError", "net/url.EscapeError", "net/url.InvalidHostError",
 		"net/netip.parseAddrError", "net/netip.parsePrefixError", "net/http.MaxBytesError", "net/http.ProtocolError",
 		"text/template.ExecError", "html/template.Error", "regexp/syntax.Error", "pgx/pgconn.ParseConfigError",
 		"jackc/pgconn.ParseConfigError", "go-playground/validator.ValidationErrors",
 		"go-playground/validator.InvalidValidationError", "go-oidc/oidc.TokenExpiredError", "ent.NotFoundError",
-		"ent.ConstraintError", "ent.ValidationError", "ent.NotSingularError", "ent.NotLoadedError":
+		"ent.ConstraintError", "ent.ValidationError", "ent.NotSingularError", "ent.NotLoadedError",
+		"x/crypto/ssh.ServerAuthError", "x/crypto/ssh/knownhosts.KeyError", "x/crypto/ssh/knownhosts.RevokedError", "jackc/pgx.ScanArgError",
+		"aws/smithy-go.SerializationError", "aws/smithy-go.InvalidParamsError", "aws-sdk-go-v2/aws.MissingRegionError":
 		return typeRow{origin: localError}, true
 	case "go-mssqldb.RetryableError", "go-mssqldb.StreamError": // the connection was lost before the request, or within the response
 		return typeRow{origin: badConnection}, true
 	case "neo4j/internal/errorutil.CommitFailedDeadError":
 		return typeRow{origin: lostCommit}, true
 	case "pgx/pgconn.connLockError", "jackc/pgconn.connLockError":
-		return typeRow{origin: pgxLock}, true
+		return typeRow{origin: pgxLock, field: "status"}, true
 	case "aws-sdk-go-v2/aws/retry.MaxAttemptsError", "aws-sdk-go-v2/aws/ratelimit.QuotaExceededError",
 		"cenkalti/backoff.RetryError", "failsafe-go/retrypolicy.ExceededError", "avast/retry-go.Error":
-		return typeRow{origin: giveUp}, true
+		return typeRow{origin: giveUp, field: "Attempt"}, true
 	case "internal/apierror.Error":
 		return typeRow{origin: sdkStatus, field: "StatusCode"}, true
 	case "stripe-go.Error":
 		return typeRow{origin: sdkStatus, field: "HTTPStatusCode"}, true
 	case "oci-go-sdk/common.servicefailure":
-		return typeRow{origin: ociStatus, field: "StatusCode"}, true
+		return typeRow{origin: ociStatus, field: "StatusCode", word: "Code"}, true
 	case "arangodb/shared.ArangoError":
 		return typeRow{origin: sdkStatus, field: "Code"}, true
 	case "vault/api.ResponseError":
 		return typeRow{origin: vaultStatus, field: "StatusCode"}, true
 	case "x/oauth2.RetrieveError":
-		return typeRow{origin: oauthStatus, field: "Response.StatusCode"}, true
+		return typeRow{origin: oauthStatus, field: "Response.StatusCode", word: "ErrorCode"}, true
 	case "api/googleapi.Error":
 		return typeRow{origin: googleStatus, field: "Code"}, true
 	case "gophercloud/gophercloud.ErrUnexpectedResponseCode":
 		return typeRow{origin: withStatus, field: "Actual"}, true
-	case "ollama/api.StatusError", "gofiber/fiber.Error":
+	case "ollama/api.StatusError", "gofiber/fiber.Error", "consul/api.StatusError", "google.golang.org/genai.APIError":
 		return typeRow{origin: withStatus, field: "Code"}, true
 	case "olivere/elastic.Error", "go-elasticsearch/typedapi/types.ElasticsearchError", "opensearch-go.StructError",
 		"opensearch-go.StringError", "twilio-go/client.TwilioRestError", "gowebdav.StatusError":
@@ -129,7 +143,7 @@ func rowOf(name string) (row typeRow, ok bool) {
 	case "pkg/errors.fundamental", "nats.go/jetstream.jsError":
 		return typeRow{origin: textual}, true
 	case "apimachinery/pkg/api/errors.StatusError":
-		return typeRow{origin: kubernetesStatus, field: "ErrStatus.Code", hint: "ErrStatus.Details.RetryAfterSeconds"}, true
+		return typeRow{origin: kubernetesStatus, field: "ErrStatus.Code", word: "ErrStatus.Reason", hint: "ErrStatus.Details.RetryAfterSeconds"}, true
 	case "kratos/errors.Error":
 		return typeRow{origin: withStatus, field: "Status.Code"}, true
 	case "twirp.twerr":
@@ -142,9 +156,9 @@ func rowOf(name string) (row typeRow, ok bool) {
 		"go-redis/redis.Error":
 		return typeRow{origin: redisReply}, true
 	case "grpc/internal/status.Error":
-		return typeRow{origin: rpcError, field: "s.s.Code"}, true
+		return typeRow{origin: rpcError, field: "s.s.Code", word: "s.s.Message"}, true
 	case "connectrpc.com/connect.Error", "bufbuild/connect-go.Error", "api/v3rpc/rpctypes.EtcdError":
-		return typeRow{origin: rpcError, field: "code"}, true
+		return typeRow{origin: rpcError, field: "code", word: "desc"}, true
 	case "go-mssqldb.Error":
 		return typeRow{origin: sqlServerError, field: "Number"}, true
 	case "go-ora/network.OracleError":
@@ -185,6 +199,8 @@ func rowOf(name string) (row typeRow, ok bool) {
 		return typeRow{origin: withCode, field: "Resp.Code"}, true
 	case "paho.golang/autopaho.ConnackError":
 		return typeRow{origin: mqttError, field: "ReasonCode"}, true
+	case "x/crypto/ssh.OpenChannelError":
+		return typeRow{origin: sshError, field: "Reason"}, true
 	case "go-binance/common.APIError":
 		return typeRow{origin: binanceError, field: "Code"}, true
 
@@ -192,7 +208,8 @@ func rowOf(name string) (row typeRow, ok bool) {
 	case "errdefs.errNotFound", "errdefs.errAlreadyExists", "errdefs.errInvalidArgument", "errdefs.errInvalidParameter", "errdefs.errPermissionDenied",
 		"errdefs.errForbidden", "errdefs.errUnauthorized", "errdefs.errFailedPrecondition", "errdefs.errOutOfRange", "errdefs.errNotImplemented",
 		"api/serviceerror.NotFound", "api/serviceerror.NamespaceNotFound", "api/serviceerror.AlreadyExists", "api/serviceerror.NamespaceAlreadyExists",
-		"api/serviceerror.InvalidArgument", "api/serviceerror.PermissionDenied", "api/serviceerror.FailedPrecondition", "api/serviceerror.Unimplemented":
+		"api/serviceerror.InvalidArgument", "api/serviceerror.PermissionDenied", "api/serviceerror.FailedPrecondition", "api/serviceerror.Unimplemented",
+		"api/serviceerror.WorkflowExecutionAlreadyStarted", "api/serviceerror.ActivityExecutionAlreadyStarted":
 		return typeRow{origin: permanent}, true
 	}
 	return typeRow{}, false

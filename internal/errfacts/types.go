@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,7 +19,11 @@ type typeInfo struct {
 	response  string // the field with an *http.Response
 	reasons   bool   // it has the reasons of a canceled transaction of DynamoDB
 	message   bool   // it has a field Message, as most responses of an API
-	methods   bool   // readMethods is needed
+	problem   bool   // it has a field of a problem (RFC 9457) beside the status
+	details   bool   // it has a field Details with JSON
+	hinted    bool   // a field may ask for a wait
+	fields    bool   // its type or its fields say something
+	asks      asks   // the methods that it has
 	byPointer bool   // the methods are those of a pointer to the value
 	blank     bool   // there is nothing to read
 }
@@ -45,14 +48,17 @@ func infoOf(err error) *typeInfo {
 	}
 	info := describe(t)
 	info.of = t
-	info.methods = hasMethods(err)
+	if info.origin != overtime {
+		info.asks = asksOf(err)
+	}
 	if t.Kind() != reflect.Pointer && reflect.PointerTo(t).NumMethod() > t.NumMethod() {
 		pointer := reflect.New(t).Interface()
-		_, hinted := pointer.(retryAfterer)
-		info.methods = hasMethods(pointer)
-		info.byPointer = info.methods || hinted
+		info.asks = asksOf(pointer)
+		info.byPointer = info.asks != 0
 	}
-	info.blank = info.origin == foreign && !info.methods && !info.reasons && !info.throttled
+	info.hinted = info.hint != "" || info.response != "" || info.origin == rpcError || info.details
+	info.fields = info.origin != foreign || info.reasons || info.hinted
+	info.blank = !info.fields && !info.throttled && info.asks == 0
 	if t.String() == "*fmt.wrapError" {
 		wrapInfo.Store(info)
 	}
@@ -71,6 +77,9 @@ func describe(t reflect.Type) *typeInfo {
 	switch {
 	case t == reflect.TypeFor[Overtime]():
 		info.origin = overtime
+		return info
+	case t == reflect.TypeFor[NotSent]():
+		info.origin = notSent
 		return info
 	case path == "fmt" || path == "errors":
 		return info
@@ -100,6 +109,8 @@ func describe(t reflect.Type) *typeInfo {
 		info.origin = foreign
 	case t.Kind() == reflect.String:
 		info.origin = textual
+	case info.origin == ownNumber && info.problem && info.field == "Status":
+		info.origin = withStatus
 	case info.origin == ownNumber && (strings.Contains(t.Name(), "HTTP") || t.Name() == "APIError" || info.message && !hasOtherReplies(path)):
 		info.origin = withStatus
 	}
@@ -166,7 +177,7 @@ var knownFields = [...]struct {
 	{withCode, "Code", "string", "Code"},
 	{mysqlError, "SQLState", "[5]uint8", "Number"}, // of go-sql-driver/mysql
 	{withState, "SQLState", "string", "SQLState"},
-	{rpcError, "st", "*status.Status", "st.s.Code"}, // of Temporal
+	{rpcError, "status", "*status.Status", ""}, // of any name: see describeStatus
 	{cassandraError, "errorFrame", "gocql.errorFrame", "errorFrame.code"},
 }
 
@@ -181,6 +192,10 @@ func describeFields(t reflect.Type, info *typeInfo) {
 			info.hint = field.Name
 		case "CancellationReasons":
 			info.reasons = true
+		case "Details":
+			info.details = field.IsExported() && field.Type == reflect.TypeFor[[]map[string]any]()
+		case "Title", "Detail":
+			info.problem = info.problem || fieldType(field.Type) == "string"
 		}
 	}
 	info.response = responseField(t)
@@ -192,6 +207,10 @@ func describeFields(t reflect.Type, info *typeInfo) {
 			}
 			info.origin, info.field = known.origin, info.response+".StatusCode"
 			return
+		case known.typ == "*status.Status":
+			if describeStatus(t, info) {
+				return
+			}
 		case types[known.name] == known.typ:
 			info.origin, info.field = known.origin, known.field
 			return
@@ -231,241 +250,43 @@ func responseField(t reflect.Type) string {
 	return ""
 }
 
+// describeStatus describes a type with a field for a status of gRPC, as most types with the method
+// GRPCStatus have. (To call that method would add 132 kB to each program.)
+func describeStatus(t reflect.Type, info *typeInfo) bool {
+	for field := range t.Fields() {
+		if field.Type.Kind() != reflect.Pointer {
+			continue
+		}
+		status := field.Type.Elem()
+		if status.Name() == "Status" && strings.HasSuffix(status.PkgPath(), "grpc/internal/status") {
+			info.origin, info.field, info.word = rpcError, field.Name+".s.Code", field.Name+".s.Message"
+			return true
+		}
+	}
+	return false
+}
+
 // isResponse reports whether t is *http.Response, without importing net/http.
 func isResponse(t reflect.Type) bool {
 	return t.Kind() == reflect.Pointer && t.Elem().Name() == "Response" && t.Elem().PkgPath() == "net/http"
 }
 
-// readType reads the type and the fields of err.
-func (f *Facts) readType(err error, info *typeInfo) {
-	if info.throttled {
-		f.report(Throttled, false)
-	}
-	if info.reasons {
-		f.Reasons = max(f.Reasons, ofReasons(field(reflect.ValueOf(err), "CancellationReasons")))
-	}
-	switch info.origin {
-	case foreign, giveUp:
-	case overtime:
-		f.Overtime = true
-		f.Kind = max(f.Kind, Timeout)
-	case forbids:
-		if f.Verdict == None {
-			f.Verdict = No
-		}
-	case permanent:
-		f.Fallback = max(f.Fallback, Permanent)
-	case throttled:
-		f.report(Throttled, false)
-	case textual:
-		text, _ := Guarded(err.Error)
-		f.Fallback = max(f.Fallback, ofText(text).Class)
-	case cancellation:
-		f.cancel()
-	case netError, dnsError, addressError, tlsError, urlError:
-		f.Kind = max(f.Kind, f.readNetwork(info.origin, reflect.ValueOf(err)))
-	case jsonError:
-		if text(reflect.ValueOf(err), info.field) == "unexpected end of JSON input" {
-			f.Kind = max(f.Kind, Truncated) // as io.ErrUnexpectedEOF, which a Decoder returns
-		}
-		f.Fallback = max(f.Fallback, Permanent)
-	case localError:
-		f.Fallback = max(f.Fallback, Permanent)
-	case badConnection:
-		f.Fallback = max(f.Fallback, Transient)
-	case systemError:
-		f.readErrno(err)
-	case redisReply:
-		reply, _ := Guarded(err.Error)
-		f.report(ofRedis(reply), false)
-	default:
-		f.report(info.classOf(reflect.ValueOf(err)))
-	}
-}
-
-func (f *Facts) readNetwork(o origin, v reflect.Value) Kind {
-	switch o {
-	case netError:
-		f.Lost = f.Lost || text(v, "Op") == "dial"
-	case dnsError:
-		if text(v, "Err") == "unknown port" {
-			return Invalid
-		}
-		if found := field(v, "IsNotFound"); found.Kind() == reflect.Bool && found.Bool() {
-			return NotFound
-		}
-	case tlsError:
-		const internalError = 80
-		if number(v, "") == internalError { // an alert that ends the handshake: nothing was sent
-			return Connection
-		}
-		return TLS
-	case addressError:
-		return Invalid
-	case urlError:
-		if text(v, "Op") == "parse" {
-			f.Fallback = max(f.Fallback, Permanent)
-			return NoKind
-		}
-		return Request
-	}
-	return Connection
-}
-
-// readErrno reads a system error.
-func (f *Facts) readErrno(err error) {
+// ofErrno returns what is known about a system error.
+func ofErrno(err error) Variable {
 	if isConnectionErrno(err) {
-		f.Kind = max(f.Kind, Connection)
-		return
+		return Variable{Kind: Connection}
 	}
 	// These do not count after a dial: the socket of a server that is starting may not
 	// exist yet.
 	if isLocalErrno(err) {
-		f.Fallback = max(f.Fallback, Permanent)
-		return
+		return Variable{Class: Permanent}
 	}
-	e, ok := err.(interface{ Is(error) bool })
-	if !ok {
-		return
-	}
-	for _, local := range [...]error{fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, errors.ErrUnsupported} {
-		if e.Is(local) {
-			f.Fallback = max(f.Fallback, Permanent)
+	if e, ok := err.(interface{ Is(error) bool }); ok {
+		for _, local := range [...]error{fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, errors.ErrUnsupported} {
+			if e.Is(local) {
+				return Variable{Class: Permanent}
+			}
 		}
 	}
-}
-
-// report records the class that a library or server reported, unless a class is already
-// set. unrepeatable is ignored if Verdict is already Yes.
-func (f *Facts) report(c Class, unrepeatable bool) {
-	switch {
-	case c == Canceled:
-		f.cancel()
-	case f.Class == Unknown:
-		f.Class = c
-	}
-	f.Unrepeatable = f.Unrepeatable || unrepeatable && f.Verdict != Yes
-}
-
-// classOf returns the class of an error according to the field of its type, and whether
-// the operation may have taken effect.
-func (info *typeInfo) classOf(v reflect.Value) (c Class, unrepeatable bool) {
-	number := number(v, info.field)
-	switch info.origin {
-	case withStatus, ownNumber:
-		code := serviceCode(v)
-		c = ofResponse(int(number), code)
-		switch {
-		case c != Permanent:
-		case info.origin == ownNumber:
-			c = Unknown
-		case isRenewed(code):
-			c = Transient
-		}
-		return c, false
-	case sdkStatus, kubernetesStatus, ociStatus, vaultStatus, oauthStatus, googleStatus:
-		return ofServiceStatus(info.origin, int(number), v), false
-	case prometheusStatus: // such as "client error: 429"
-		_, status, _ := strings.Cut(text(v, info.field), " error: ")
-		n, _ := strconv.Atoi(status)
-		return OfStatus(n), false
-	case withState:
-		r := replyOfSQLState(text(v, info.field), v)
-		return r.class, r.unrepeatable
-	case withCode:
-		return ofWord(codeWord(text(v, info.field))), false
-	case lostCommit:
-		return Transient, true
-	case pgxLock:
-		// SafeToRetry returns true for all of these errors, which is correct for "conn
-		// busy". But pgx 5.9 to 5.12 also report a connection lost during COMMIT as "conn
-		// closed".
-		if text(v, "status") != "conn closed" {
-			return Unknown, false
-		}
-		return Transient, true
-	case rpcError:
-		if number == resourceExhausted && isFull(v) {
-			return Permanent, false
-		}
-	case sqliteError:
-		number = sqliteCode(v)
-	case kafkaError: // a client's own numbers are negative
-		number = max(0, codeOf(v))
-	}
-	r := replyOf(info.origin, number)
-	return r.class, r.unrepeatable
-}
-
-// resourceExhausted is a status code of gRPC.
-const resourceExhausted = 8
-
-// isFull reports whether an error of gRPC says that etcd's database is full, which lasts
-// until a person makes room.
-func isFull(v reflect.Value) bool {
-	const full = "etcdserver: mvcc: database space exceeded"
-	return text(v, "desc") == full || text(v, "s.s.Message") == full
-}
-
-// serviceCode returns the code of a service in an error with a status: that of a field Code
-// or, if that says nothing about retrying, of a field Type, as OpenAI has it, or of the JSON
-// of the response, as Anthropic has it.
-func serviceCode(v reflect.Value) string {
-	code := text(v, "Code")
-	if ofWord(typeWord(code)) != Unknown {
-		return code
-	}
-	if kind := text(v, "Type"); ofWord(typeWord(kind)) != Unknown {
-		return kind
-	}
-	if !v.CanInterface() {
-		return code
-	}
-	if e, ok := v.Interface().(interface{ RawJSON() string }); ok {
-		raw, _ := Guarded(e.RawJSON)
-		if kind := errorType(raw); kind != "" {
-			return kind
-		}
-	}
-	return code
-}
-
-// errorType returns the type of an error in the JSON of a response, such as
-// overloaded_error, or "".
-func errorType(raw string) string {
-	for len(raw) > 0 {
-		_, rest, found := strings.Cut(raw, `"type"`)
-		if !found {
-			break
-		}
-		raw = rest
-		value := strings.TrimLeft(rest, ": \t\r\n")
-		if !strings.HasPrefix(value, `"`) {
-			continue
-		}
-		kind, _, _ := strings.Cut(value[1:], `"`)
-		if strings.HasSuffix(kind, "_error") {
-			return kind
-		}
-	}
-	return ""
-}
-
-// ofReasons returns what the reasons of a canceled transaction of DynamoDB mean together.
-func ofReasons(reasons reflect.Value) Class {
-	c := Unknown
-	if reasons.Kind() != reflect.Slice {
-		return c
-	}
-	for i := range min(reasons.Len(), maxDetails) {
-		switch ofWord(typeWord(text(reasons.Index(i), "Code"))) {
-		case Permanent:
-			return Permanent
-		case Throttled:
-			c = Throttled
-		case Transient, TimedOut:
-			c = max(c, Transient)
-		}
-	}
-	return c
+	return Variable{}
 }

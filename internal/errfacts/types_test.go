@@ -36,7 +36,11 @@ func TestHalfBuilt(t *testing.T) {
 		for o := withStatus; o <= sftpError; o++ {
 			for _, field := range []string{"StatusCode", "Code", "s.s.Code", "ErrStatus.Code"} {
 				info := typeInfo{typeRow: typeRow{origin: o, field: field}}
-				assert.NotPanics(t, func() { info.classOf(reflect.ValueOf(v)) }, "%d: %T", o, v)
+				assert.NotPanics(t, func() {
+					var s said
+					s.gather(&info, errors.New("x"), reflect.ValueOf(v))
+					s.classOf(o)
+				}, "%d: %T", o, v)
 			}
 		}
 		for _, path := range []string{"", ".", "Code", "Code.Code", "s.s.Code", "ErrStatus.Details.RetryAfterSeconds", "RetryAfter"} {
@@ -57,7 +61,7 @@ func TestVariables(t *testing.T) {
 		fs.ErrNotExist: Permanent, fs.ErrExist: Permanent, fs.ErrPermission: Permanent, fs.ErrClosed: Permanent, fs.ErrInvalid: Permanent,
 		errors.ErrUnsupported: Permanent,
 	} {
-		for _, wrapped := range []error{err, fmt.Errorf("outer: %w", err), errors.Join(errors.New("other"), err)} {
+		for _, wrapped := range []error{err, fmt.Errorf("outer: %w", err), fmt.Errorf("%w: %w", errors.New("other"), err)} {
 			c, _ := Classify(wrapped)
 			assert.Equal(t, want, c, "%v", wrapped)
 		}
@@ -69,7 +73,7 @@ func TestVariables(t *testing.T) {
 func TestPanickingMethods(t *testing.T) {
 	f := Read(panicking{})
 	assert.Equal(t, Transient, f.Class)
-	assert.Equal(t, Yes, f.Verdict)
+	assert.Equal(t, Yes, f.Said)
 	assert.Zero(t, f.Status)
 }
 
@@ -203,5 +207,105 @@ func TestStatusCodeMethod(t *testing.T) {
 func TestOtherReplies(t *testing.T) {
 	for path, want := range map[string]bool{"github.com/secsy/goftp": true, "net/smtp": true, "example.com/api": false} {
 		assert.Equal(t, want, hasOtherReplies(path), path)
+	}
+}
+
+type (
+	asked   struct{ yes bool }
+	firm    asked // has IsPermanent
+	passing asked // has IsTransient
+	worth   asked // has ShouldRetry
+	// problem is a problem of RFC 9457.
+	problem struct {
+		Type, Title, Detail string
+		Status              int
+	}
+	detail struct {
+		Detail string
+		Status int
+	}
+	// quotaReply has the fields of genai's error.
+	quotaReply struct {
+		Code    int
+		Message string
+		Details []map[string]any
+	}
+)
+
+func (firm) Error() string          { return "firm" }
+func (f firm) IsPermanent() bool    { return f.yes }
+func (passing) Error() string       { return "passing" }
+func (p passing) IsTransient() bool { return p.yes }
+func (worth) Error() string         { return "worth" }
+func (w worth) ShouldRetry() bool   { return w.yes }
+func (problem) Error() string       { return "problem" }
+func (detail) Error() string        { return "detail" }
+func (quotaReply) Error() string    { return "quota" }
+
+// TestForms: what says in a form for machines whether a retry helps.
+func TestForms(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want Class
+	}{
+		{firm{true}, Permanent},
+		{firm{false}, Unknown},
+		{passing{true}, Transient},
+		{passing{false}, Unknown},
+		{worth{true}, Transient},
+		{worth{false}, Permanent},
+		{problem{Title: "Out of stock", Status: 409}, Permanent},
+		{&problem{Status: 503}, Transient},
+		{problem{Status: 429}, Throttled},
+		{problem{Title: "no status"}, Unknown},
+		{detail{"gone", 410}, Permanent},
+		{coded("QueueDoesNotExist"), Permanent},
+		{coded("CROSSSLOT"), Permanent},
+	} {
+		got, _ := Classify(tt.err)
+		assert.Equal(t, tt.want, got, "%T %v", tt.err, tt.err)
+	}
+}
+
+// TestRows: each row belongs to a type of a library, by the end of its full name.
+func TestRows(t *testing.T) {
+	for name, want := range map[string]origin{
+		"golang.org/x/crypto/ssh.ServerAuthError": localError, "golang.org/x/crypto/ssh/knownhosts.KeyError": localError,
+		"golang.org/x/crypto/ssh.OpenChannelError": sshError, "github.com/jackc/pgx.ScanArgError": localError,
+		"github.com/aws/smithy-go.SerializationError": localError, "github.com/aws/smithy-go.InvalidParamsError": localError,
+		"github.com/aws/aws-sdk-go-v2/aws.MissingRegionError": localError, "github.com/hashicorp/consul/api.StatusError": withStatus,
+		"go.temporal.io/api/serviceerror.WorkflowExecutionAlreadyStarted": permanent, "google.golang.org/genai.APIError": withStatus,
+		"example.com/pgx.ScanArgError": foreign, "example.com/api.StatusError": foreign,
+	} {
+		row, _ := findRow("/" + name)
+		assert.Equal(t, want, row.origin, name)
+	}
+	for reason, want := range map[int64]Class{1: Permanent, 2: Transient, 3: Permanent, 4: Throttled} {
+		assert.Equal(t, want, replyOf(sshError, reason).class, reason)
+	}
+	assert.True(t, isFull("grpc: received message larger than max (5 vs. 4)"))
+	assert.False(t, isFull("quota"))
+}
+
+// TestHintInJSON: the RetryInfo among details that were read from JSON.
+func TestHintInJSON(t *testing.T) {
+	info := map[string]any{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s"}
+	for _, tt := range []struct {
+		details []map[string]any
+		want    time.Duration
+	}{
+		{[]map[string]any{{"@type": "type.googleapis.com/google.rpc.QuotaFailure"}, info}, 34500 * time.Millisecond},
+		{[]map[string]any{{"@type": info["@type"], "retryDelay": 5}}, 0},
+		{[]map[string]any{{"@type": info["@type"], "retryDelay": "-5s"}}, 0},
+		{[]map[string]any{{"@type": info["@type"]}, nil}, 0},
+		{append(make([]map[string]any, maxDetails), info), 0},
+		{nil, 0},
+	} {
+		wait, _ := Advice(quotaReply{Code: 429, Details: tt.details})
+		assert.Equal(t, tt.want, wait, "%v", tt.details)
+		f := Read(quotaReply{Code: 429, Details: tt.details})
+		assert.Equal(t, tt.want, f.Hint)
+		class, _ := f.Verdict()
+		assert.Equal(t, Throttled, class)
 	}
 }

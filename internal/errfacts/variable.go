@@ -14,6 +14,7 @@ type Variable struct {
 	Kind         Kind
 	Class        Class
 	Unrepeatable bool
+	broken       bool // the connection was lost, or could not be made
 }
 
 func (v Variable) class() Class {
@@ -66,11 +67,12 @@ func known(same bool, v Variable) Variable {
 // package make an error permanent.
 func ofText(text string) Variable {
 	switch text {
-	case "invalid connection", // of go-sql-driver/mysql: lost after the statement was sent
-		"leadership lost while committing log": // of hashicorp/raft
+	case "invalid connection": // of go-sql-driver/mysql: lost after the statement was sent
+		return Variable{Class: Transient, Unrepeatable: true, broken: true}
+	case "leadership lost while committing log": // of hashicorp/raft
 		return Variable{Class: Transient, Unrepeatable: true}
 	case "driver: bad connection":
-		return Variable{Class: Transient}
+		return Variable{Class: Transient, broken: true}
 	case "the maximum amount of records are buffered, cannot buffer more": // of franz-go
 		return Variable{Class: Throttled}
 

@@ -36,9 +36,13 @@ func Reports(method func() bool) bool {
 // maxVisited of them: an error may wrap itself, or the same error in many ways. It keeps a
 // list instead of recursing, so that a long chain does not grow the stack.
 type Walk struct {
-	rest     []error
-	visited  int
-	branched bool // a tree was visited
+	rest    []error
+	visited int
+	trees   []tree // that are being visited, the innermost last
+
+	// said is what the current branch says. The visitor sets it; after the last error, it is what
+	// all of them say together.
+	said outcome
 }
 
 const maxVisited = 256
@@ -47,40 +51,51 @@ const maxVisited = 256
 func (w *Walk) Next(err error) error {
 	switch e := err.(type) {
 	case multiError: // which has Unwrap() error, too
-		w.branch(e.WrappedErrors)
+		return w.Instead(w.branch(e.WrappedErrors, true))
 	case Unwrapper:
 		inner, _ := Guarded(e.Unwrap)
 		return w.Instead(inner)
 	case TreeUnwrapper:
-		w.branch(e.Unwrap)
+		return w.Instead(w.branch(e.Unwrap, isFanOut(err)))
 	default:
 		if isSlice(err) {
-			w.branch(func() []error { return elements(err) })
+			return w.Instead(w.branch(func() []error { return elements(err) }, true))
 		}
 	}
 	return w.Instead(nil)
 }
 
-// branch adds the errors that a tree consists of to those to visit.
-func (w *Walk) branch(unwrap func() []error) {
-	w.branched = true
+// branch begins a tree. It returns its first error, or nil, and adds the others to those to visit.
+func (w *Walk) branch(unwrap func() []error, fanOut bool) (first error) {
 	branches, _ := Guarded(unwrap)
+	w.open(fanOut)
 	for _, branch := range slices.Backward(branches[:min(len(branches), maxVisited)]) {
-		if branch != nil {
-			w.rest = append(w.rest, branch)
+		if branch == nil {
+			continue
 		}
+		if first != nil {
+			w.rest = append(w.rest, first)
+		}
+		first = branch
 	}
+	return first
 }
 
 // Instead returns err as the error to visit next, in place of the errors that the
 // previous error wraps. If err is nil, it returns the error that follows them.
 func (w *Walk) Instead(err error) error {
 	w.visited++
-	if w.visited == maxVisited {
+	switch {
+	case w.visited == maxVisited:
+		w.rest = nil
+		w.close()
 		return nil
-	}
-	if err != nil || len(w.rest) == 0 {
+	case err != nil:
 		return err
+	}
+	w.close()
+	if len(w.rest) == 0 {
+		return nil
 	}
 	last := len(w.rest) - 1
 	err = w.rest[last]
@@ -119,6 +134,19 @@ func All(err error) iter.Seq[error] {
 	}
 }
 
+// Chain returns err and the errors it wraps, up to the first that wraps several.
+func Chain(err error) iter.Seq[error] {
+	return func(yield func(error) bool) {
+		var walk Walk
+		for err != nil && len(walk.trees) == 0 {
+			if !yield(err) {
+				return
+			}
+			err = walk.Next(err)
+		}
+	}
+}
+
 // Is is errors.Is for any error: it visits only those that a Walk does, and methods may
 // panic.
 func Is(err, target error) bool {
@@ -138,6 +166,19 @@ func Is(err, target error) bool {
 		}
 	}
 	return false
+}
+
+// As is errors.AsType for any error: it visits only those that a Walk does, and methods may panic.
+func As[T error](err error) (found T, ok bool) {
+	for e := range All(err) {
+		if same, is := e.(T); is {
+			return same, true
+		}
+		if m, has := e.(interface{ As(any) bool }); has && Reports(func() bool { return m.As(&found) }) {
+			return found, true
+		}
+	}
+	return found, false
 }
 
 // HasText reports whether err is or wraps an error created by errors.New with this text.

@@ -10,7 +10,7 @@ func ofWord(word string) Class {
 	case "":
 		return Unknown
 	case "keyexists", "preconditionfailed", "failedprecondition", "conditionalcheckfailed", "constraint", "validation",
-		"permission", "permissiondenied", "noperm", "accessdenied", "forbidden", "notallowed", "authorization",
+		"permission", "permissiondenied", "noperm", "wrongpass", "noauth", "wrongtype", "crossslot", "execabort", "accessdenied", "forbidden", "notallowed", "authorization",
 		"unauthorized", "unauthorizedaccess", "unauthorizedoperation", "unauthorizedclient", "authorizationfailed",
 		"unauthenticated", "notauthed", "authfailure", "authentication", "authenticationfailed", "privacyrequired", "tokenexpired",
 		"badrequest", "badroute", "malformed", "syntax", "outofrange", "requesttoolarge", "messagesizeexceeded", "messagetoolarge",
@@ -29,7 +29,7 @@ func ofWord(word string) Class {
 		return Canceled
 	}
 	switch {
-	case isExhausted(word), strings.HasSuffix(word, "notfound"), strings.HasSuffix(word, "alreadyexists"),
+	case isExhausted(word), strings.HasSuffix(word, "notfound"), strings.HasSuffix(word, "doesnotexist"), strings.HasSuffix(word, "alreadyexists"),
 		strings.HasPrefix(word, "nosuch"), strings.HasPrefix(word, "invalid"):
 		return Permanent
 	case strings.HasSuffix(word, "ratelimit"):

@@ -5,8 +5,8 @@
 //
 //	client := &http.Client{Transport: &retryhttp.Transport{Check: apis.Check}}
 //
-// docs/apis.md in the repository lists responses of fifty APIs, with their sources,
-// and how they are classified.
+// docs/reference/apis.md in the repository lists responses of seventy APIs, with their sources,
+// and how they are classified. [With] adds what an API of your own says.
 package apis
 
 import (
@@ -30,6 +30,7 @@ import (
 
 const (
 	maxBody  = 32 << 10  // bytes of a body that are read, unless it is a stream; a longer error is not understood
+	maxShort = 1 << 10   // bytes of a body with status 200 that is read whatever its first key is
 	maxRPC   = 128       // bytes before the error in a response of JSON-RPC
 	maxText  = 1 << 10   // bytes of a text that are searched
 	maxDepth = 5         // objects within one another
@@ -41,60 +42,107 @@ const (
 // failure means, with the wait that its headers or its body ask for, and otherwise nil, so
 // that the status decides. If a limit is reached, a wait of more than an hour is permanent.
 //
-// It reads up to 32 KiB of a body with a status of 400 or above that begins like JSON or is
-// text/plain. With status 200, it reads a body whose Content-Type ends in json if its first
-// key is error, errors, error_code, ok with the value false, or status with the value "0".
-// Of other bodies it reads at most 24 bytes, or 128 of a response of JSON-RPC.
+// It reads up to 32 KiB of a body with a status of 400 or above that begins like JSON, is XML
+// or is text/plain. With status 200, it reads a body whose Content-Type ends in json if its
+// first key and the value of it are those of a failure, such as error, error_code, or ok
+// with the value false, and an XML document if its root is Error. It also reads a body of
+// JSON whose Content-Length is at most 1 KiB, for values of which one vendor says what they
+// mean. Of other bodies it reads at most 24 bytes, or 128 of a response of JSON-RPC or XML,
+// apart from white space.
 //
 // The stream that answers a POST, of server-sent events or JSON lines, is read up to the
 // first event with output, or 2 MiB. An error event before it, a lost connection and the end
 // of the stream are failures of the attempt, because nobody has seen anything yet: the
-// request is repeated if the Transport may repeat it. Events of language models that only
-// say that an answer has begun are no output; all events that Check does not know are. See
+// request is repeated if the Transport may repeat it. An event of a language model that only
+// announces an answer is not output. An unknown event counts as output. See
 // [CheckWithin] for a limit of time, and [Events] for what comes after the first output.
 //
 // With status 200, the failure must be that of the whole request: a response of GraphQL
-// with partial results, or with an error that has a path, is a success. If no retry
+// with partial results, or with an error that has a path, is a success. So is an object with
+// an error and an id of its own, such as a job that has failed. If no retry
 // follows, the caller gets the last response without an error and must read its body.
+//
+// What Check knows is a table. [With] adds rows to it.
 func Check(resp *http.Response, peek func(n int) ([]byte, error)) error {
-	return check(resp, peek, 0)
+	return builtin().check(resp, peek, 0)
 }
 
-func check(resp *http.Response, peek func(n int) ([]byte, error), silence time.Duration) error {
-	kind, r := kindOf(resp), newReport(resp)
+// Check is like the function [Check], with the rows of t.
+func (t *Table) Check(resp *http.Response, peek func(n int) ([]byte, error)) error {
+	return t.rules().check(resp, peek, 0)
+}
+
+func (x *index) check(resp *http.Response, peek func(n int) ([]byte, error), silence time.Duration) error {
+	kind := kindOf(resp)
 	stream, byLine := isStream(kind)
 	if stream && resp.StatusCode == http.StatusOK {
 		if resp.Request != nil && resp.Request.Method != http.MethodPost {
 			return nil
 		}
-		return r.firstOutput(resp, peek, byLine, silence)
+		return x.newReport(resp).firstOutput(resp, peek, byLine, silence)
 	}
-	var body []byte
-	switch {
-	case resp.StatusCode >= 400 && (begins(peek, "{", "[") || kind == "text/plain"),
-		resp.StatusCode == http.StatusOK && strings.HasSuffix(kind, "json") && beginsLikeFailure(peek):
-		body, _ = peek(maxBody)
-	}
-	if len(body) == 0 && resp.StatusCode < 400 {
+	ok := resp.StatusCode == http.StatusOK
+	body, marked := x.read(resp, kind, peek)
+	rule := x.inBody(resp, body, marked, false)
+	if ok && rule == nil || !ok && resp.StatusCode < 400 {
 		return nil
 	}
 	value := decoded(body)
-	if value == nil {
-		value = string(body)
-	}
 	// A stream of Google's, or a batch of GraphQL, which may have executed the others.
-	if list, ok := value.([]any); ok && (len(list) == 1 || len(list) > 1 && resp.StatusCode != http.StatusOK) {
+	if list, isList := value.([]any); isList && (len(list) == 1 || len(list) > 1 && !ok) {
 		value = list[0]
 	}
 	object, _ := value.(map[string]any)
-	if resp.StatusCode == http.StatusOK {
+	if ok && isStored(object) {
+		rule = x.inBody(resp, body, marked, true)
+	}
+	switch {
+	case ok && (rule == nil || object == nil), rule != nil && rule.Means == Ordinary:
+		return nil
+	case value == nil:
+		rule = nil // it is no JSON
+	case ok && rule.yields && failureIn(object) == nil:
+		return nil
+	case ok && (rule.Means == envelope || rule.Means == erred):
 		object = failureIn(object)
 	}
-	if kind == "text/plain" {
+	r := x.newReport(resp)
+	r.rule = rule
+	switch {
+	case kind != "text/plain":
+	case value == nil:
+		r.readText(string(body))
+	default:
 		r.readText(textOf(value))
 	}
 	r.read(object, 0)
 	return r.verdict(resp)
+}
+
+// read returns the body of a response, if it may say something, and reports whether the status
+// or the first key marks it as a failure. XML is returned as JSON.
+func (x *index) read(resp *http.Response, kind string, peek func(n int) ([]byte, error)) (body []byte, marked bool) {
+	isXML := strings.HasSuffix(kind, "xml")
+	wanted := false
+	switch {
+	case resp.StatusCode >= 400:
+		marked = isXML && begins(peek, "<") || begins(peek, "{", "[") || kind == "text/plain"
+	case resp.StatusCode != http.StatusOK:
+	case isXML:
+		marked = xmlFails(peek)
+		wanted = x.reads(resp)
+	case strings.HasSuffix(kind, "json"):
+		marked = x.mayFail(resp, peek)
+		wanted = x.reads(resp) || 0 < resp.ContentLength && resp.ContentLength <= maxShort
+	}
+	if !marked && !wanted {
+		return nil, false
+	}
+	body, _ = peek(maxBody)
+	if isXML && begins(peek, "<") {
+		body = jsonOf(string(body))
+	}
+	return body, marked
 }
 
 // kindOf returns the type of resp's content, without its parameters, which may be many.
@@ -103,8 +151,8 @@ func kindOf(resp *http.Response) string {
 	return strings.ToLower(strings.TrimSpace(kind))
 }
 
-func newReport(resp *http.Response) *report {
-	r := &report{now: time.Now(), status: resp.StatusCode}
+func (x *index) newReport(resp *http.Response) *report {
+	r := &report{index: x, resp: resp, now: time.Now(), status: resp.StatusCode}
 	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 		r.now = date
 	}
@@ -121,12 +169,12 @@ func begins(peek func(n int) ([]byte, error), prefixes ...string) bool {
 // jsonRPC matches the beginning of a response of JSON-RPC that is an error.
 var jsonRPC = regexp.MustCompile(`^\s*\{(?:\s*"(?:jsonrpc|id)"\s*:\s*(?:"[^"]*"|\d+|null)\s*,){0,2}\s*"error"\s*:\s*\{`)
 
-// beginsLikeFailure reports whether a body with status 200 begins like a failure.
-func beginsLikeFailure(peek func(n int) ([]byte, error)) bool {
-	if begins(peek, `{"ok":false`, `{"error"`, `{"errors"`, `[{"error`, `{"error_code":`, `{"status":"0"`) {
+// mayFail reports whether a body of JSON with status 200 begins like a failure.
+func (x *index) mayFail(resp *http.Response, peek func(n int) ([]byte, error)) bool {
+	begin, _ := peek(24)
+	if x.beginsLikeFailure(resp, begin) {
 		return true
 	}
-	begin, _ := peek(24)
 	if !bytes.Contains(begin, []byte(`"jsonrpc"`)) {
 		return false // a peek at more would wait for it
 	}
@@ -137,22 +185,27 @@ func beginsLikeFailure(peek func(n int) ([]byte, error)) bool {
 // failureIn returns the part of a body with status 200 that reports the failure of the
 // whole request, or nil.
 func failureIn(object map[string]any) map[string]any {
-	switch {
-	case object["message"] == "NOTOK": // Etherscan, whose result is a sentence then
-		return object
-	case executed(object), object["result"] != nil:
+	if executed(object) || object["result"] != nil {
 		return nil
-	case object["ok"] == false, object["type"] == "error", isCode(object["error_code"]):
-		return object
 	}
 	extensions, _ := object["extensions"].(map[string]any)
 	return map[string]any{"error": object["error"], "errors": object["errors"], "cost": extensions["cost"]}
 }
 
-// isCode reports whether value is a number other than 0.
-func isCode(value any) bool {
-	number, ok := value.(json.Number)
-	return ok && number != "0"
+// isStored reports whether a body with status 200 is an object of its own, such as a job,
+// whose error is not that of the request. In JSON-RPC, the id is that of the request.
+func isStored(object map[string]any) bool {
+	_, hasResult := object["result"]
+	if hasResult || object["jsonrpc"] != nil {
+		return false
+	}
+	return slices.ContainsFunc(ownKeys, func(key string) bool { return object[key] != nil && object[key] != "" })
+}
+
+// ownKeys are keys of an object that was stored before it was returned.
+var ownKeys = []string{
+	"id", "uuid", "job_id", "jobId", "task_id", "taskId", "run_id", "runId", "operation_id", "operationId",
+	"batch_id", "batchId", "created_at", "createdAt", "done",
 }
 
 // executed reports whether a response of GraphQL has results, or errors at a path in
@@ -179,6 +232,9 @@ func executed(object map[string]any) bool {
 
 // A report is what the body of a failure says.
 type report struct {
+	index     *index
+	resp      *http.Response
+	rule      *rule // that applies to the whole response or event; nil: none
 	now       time.Time
 	status    int
 	failed    bool          // an event of a stream is an error, whatever it says
@@ -197,39 +253,16 @@ type report struct {
 	// A sentence says that a rate limit is exceeded, that no money is left, or that the
 	// request itself is above a limit.
 	saysLimited, saysMoney, saysTooLarge bool
+
+	secondary bool // GitHub's secondary limit is exceeded
 }
 
-var (
-	// codes matches codes, types and reasons of errors, without those that a status expresses
-	// as well.
-	codes = [...]struct {
-		class   retry.Class
-		pattern *regexp.Regexp
-	}{
-		{retry.ClassThrottled, regexp.MustCompile(`(?i)^[^ ]*(?:rate[-_. ]?limit(?:[-_. ]?(?:ed|exceeded|reached|error))?|too[-_. ]?many[-_. ]?requests|throttl(?:ed|ing)|overload(?:ed)?)(?:[-_]?(?:error|exception))?$`)},
-		// OpenAI, OpenRouter, Google, Slack, Twilio, MediaWiki, Kraken, Docusign, a status
-		{retry.ClassThrottled, regexp.MustCompile(`^(?:slow_down|openrouter_in_flight_budget|RESOURCE_EXHAUSTED|message_limit_exceeded|20429|maxlag|EService:Busy|(?:HOURLY|BURST)_APIINVOCATION_LIMIT_EXCEEDED|429)$`)},
-		// OpenAI, Anthropic, AWS, Kraken
-		{retry.ClassTransient, regexp.MustCompile(`^(?:server_error|api_error|timeout_error|ModelNotReadyException|EService:Unavailable)$`)},
-		// money is used up, or a quota of a day
-		{retry.ClassPermanent, regexp.MustCompile(`^(?:insufficient_(?:quota|credits?|balance|funds)|billing_[a-z_]+|[a-z]+_(?:spend|usage)_limit_[a-z]+|credit_[a-z_]*exhausted|exceeded_current_quota_error|dailyLimitExceeded)$`)},
-	}
+// codeFields are the keys under which APIs put codes.
+var codeFields = []string{"code", "type", "status", "reason", "__type", "error", "quota_limit", "quotaId", "error_code", "errorCode", "error_type", "status_code", "limit_source"}
 
-	// codesWith200 matches codes whose meaning a status would express.
-	codesWith200 = [...]struct {
-		class   retry.Class
-		pattern *regexp.Regexp
-	}{
-		// many, DashScope, xAI
-		{retry.ClassThrottled, regexp.MustCompile(`(?i)^(?:quota_?exceeded(?:_?error)?|throttling\.[a-z]+|some resource has been exhausted)$`)},
-		{retry.ClassTransient, regexp.MustCompile(`^-32005$`)}, // a limit, or a node that lags behind
-	}
-
-	// refusals matches codes of a stream that refuse the request.
-	refusals = regexp.MustCompile(`(?i)^(?:invalid_[a-z_]+|bad_?request(?:_?error)?|authentication_error|unauthenticated|permission_(?:error|denied)|(?:[a-z]+_)?not_found(?:_error)?|billing_error|context_length_exceeded|content_(?:filter|policy)[a-z_]*|(?:bio|cyber)_policy|unsupported_[a-z_]+|failed_precondition|out_of_range|unimplemented|validation(?:_?exception)?|string_above_max_length|[a-z_]+_too_(?:large|long))$`)
-
-	codeFields = []string{"code", "type", "status", "reason", "__type", "error", "quota_limit", "quotaId", "error_code", "errorCode", "error_type", "status_code", "limit_source"}
-)
+// sentenceFields are the keys under which APIs say what failed. If a row has told the class,
+// other texts, such as that of an answer, are not read.
+var sentenceFields = []string{"message", "msg", "errmsg", "error_msg", "error_message", "status_msg", "retMsg", "description", "detail", "error"}
 
 // read collects what object says; its fields take precedence over those further inside.
 func (r *report) read(object map[string]any, depth int) {
@@ -255,7 +288,9 @@ func (r *report) read(object map[string]any, depth int) {
 			if key == "message" || key == "error" {
 				r.word = cmp.Or(r.word, text[:min(len(text), maxText)])
 			}
-			r.readText(text)
+			if r.rule == nil || classes[r.rule.Means] == retry.ClassUnknown || slices.Contains(sentenceFields, key) {
+				r.readText(text)
+			}
 		}
 	}
 	r.wait = cmp.Or(r.wait, shopifyWait(object["cost"]))
@@ -268,14 +303,15 @@ func (r *report) read(object map[string]any, depth int) {
 func (r *report) readCode(code string) {
 	code = code[max(strings.LastIndex(code, "#")+1, len(code)-maxText):]
 	class := retry.ClassUnknown
-	if r.status == http.StatusOK {
-		class = classWith200(code)
-		r.refused = r.refused || refusals.MatchString(code)
-	}
-	for _, c := range codes {
-		if c.pattern.MatchString(code) {
-			class = c.class
-		}
+	rule := r.index.code(r.resp, code)
+	switch {
+	case rule == nil && r.status == http.StatusOK:
+		class = classOfCode(code)
+	case rule == nil:
+	case rule.Means == refused:
+		r.refused = true
+	default:
+		class = classes[rule.Means]
 	}
 	if class == retry.ClassPermanent || r.class == retry.ClassUnknown {
 		r.class = class
@@ -283,18 +319,19 @@ func (r *report) readCode(code string) {
 	r.daily = r.daily || !strings.Contains(code, " ") && period.MatchString(code)
 }
 
-// classWith200 returns the class of a code in the body of a response with status 200. A number
-// from 400 to 599 is the status that the response should have had.
-func classWith200(code string) retry.Class {
-	if status, err := strconv.Atoi(code); err == nil && len(code) == 3 {
-		return classOfStatus[errfacts.OfStatus(status)]
+// classOfCode returns the class of a code in the body of a response with status 200 that is the
+// status that the response should have had.
+func classOfCode(code string) retry.Class {
+	status, err := strconv.Atoi(code)
+	if err != nil || len(code) != 3 {
+		return retry.ClassUnknown
 	}
-	for _, c := range codesWith200 {
-		if c.pattern.MatchString(code) {
-			return c.class
-		}
-	}
-	return retry.ClassUnknown
+	return classOfStatus[errfacts.OfStatus(status)]
+}
+
+// classes are the classes of meanings.
+var classes = map[Meaning]retry.Class{
+	Throttled: retry.ClassThrottled, Transient: retry.ClassTransient, Permanent: retry.ClassPermanent,
 }
 
 var classOfStatus = map[errfacts.Class]retry.Class{
@@ -305,6 +342,7 @@ var classOfStatus = map[errfacts.Class]retry.Class{
 // readText reads a sentence.
 func (r *report) readText(text string) {
 	text = text[:min(len(text), maxText)]
+	r.secondary = r.secondary || secondary.MatchString(text)
 	if !strings.Contains(text, " ") {
 		return
 	}
@@ -349,6 +387,10 @@ var (
 
 	// limited matches what says that a rate limit is exceeded, in a failure with status 200.
 	limited = regexp.MustCompile(`(?i)\b(?:rate|request|call)[- ]limit|\btoo many requests\b`)
+
+	// secondary matches the sentence of GitHub's secondary limit, which has no code, the one
+	// that it had before, and the address of its documentation.
+	secondary = regexp.MustCompile(`(?i)\bsecondary[ -]rate[ -]limits?\b|\btriggered an abuse detection mechanism\b|#abuse-rate-limits$`)
 
 	// noMoney matches what says that a balance is used up.
 	noMoney = regexp.MustCompile(`(?i)\binsufficient (?:account )?(?:balance|credits?|funds)\b`)
@@ -451,18 +493,36 @@ const statusQuotaExceeded = 456
 
 // verdict returns the error for Check.
 func (r *report) verdict(resp *http.Response) error {
-	wait := cmp.Or(r.wait, r.textWait)
-	hint := cmp.Or(retryhttp.RetryAfter(resp, r.now), wait)
 	status, class := resp.StatusCode, r.class
-	refused := slices.Contains([]int{http.StatusTooManyRequests, 420, 430, 529}, status) || status == http.StatusForbidden && r.wait > 0
+	stated := retry.ClassUnknown // by a row about this response
+	if r.rule != nil {
+		stated = classes[r.rule.Means]
+		class = cmp.Or(stated, class)
+	}
+	limits := resp
+	if stated == retry.ClassThrottled { // a limit is used up, whatever the status
+		limits = &http.Response{StatusCode: http.StatusTooManyRequests, Header: resp.Header}
+	}
+	wait := cmp.Or(r.wait, r.textWait)
+	hint := cmp.Or(retryhttp.RetryAfter(limits, r.now), wait)
+	refused := errfacts.OfStatus(status) == errfacts.Throttled || status == http.StatusForbidden && r.wait > 0
 	if status == http.StatusOK && r.saysLimited && class != retry.ClassPermanent {
 		class = retry.ClassThrottled
 	}
+	if r.secondary {
+		class = retry.ClassThrottled
+		// "Rate limits for the REST API" at docs.github.com: without Retry-After, and if
+		// something remains of the primary limit, wait for at least a minute.
+		if resp.Header.Get("Retry-After") == "" && resp.Header.Get("X-RateLimit-Remaining") != "0" {
+			hint = time.Minute
+		}
+	}
 	limited := refused || class == retry.ClassThrottled || status == http.StatusForbidden && hint > 0
-	if class == retry.ClassTransient && status != http.StatusOK { // the status says more
+	if class == retry.ClassTransient && stated == retry.ClassUnknown && status != http.StatusOK { // the status says more
 		class = retry.ClassUnknown
 	}
 	switch {
+	case r.rule != nil && r.rule.own && stated != retry.ClassUnknown && !(limited && hint > longest):
 	case status == statusQuotaExceeded,
 		status == http.StatusRequestEntityTooLarge && hint <= 0,
 		r.saysTooLarge && (limited || r.failed || class != retry.ClassUnknown),
@@ -480,7 +540,11 @@ func (r *report) verdict(resp *http.Response) error {
 	case r.failed:
 		class = retry.ClassTransient
 	}
-	err := errors.New(strings.TrimSpace(cmp.Or(r.message, r.word) + " (reported in the body)"))
+	text := cmp.Or(r.message, r.word)
+	if text == "" && stated != retry.ClassUnknown {
+		text = r.rule.Value
+	}
+	err := errors.New(strings.TrimSpace(text + " (reported in the body)"))
 	if hint > 0 {
 		err = retry.After(err, hint)
 	}

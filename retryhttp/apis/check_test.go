@@ -78,9 +78,9 @@ func (s sample) verdict(t *testing.T) retry.Verdict {
 	return ended.Verdict
 }
 
-// TestCorpus: a Transport understands each sample, and docs/apis.md lists the failures.
+// TestCorpus: a Transport understands each sample, and docs/reference/apis.md lists the failures.
 func TestCorpus(t *testing.T) {
-	page, err := os.ReadFile("../../docs/apis.md")
+	page, err := os.ReadFile("../../docs/reference/apis.md")
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(corpus), 50)
 	for _, s := range corpus {
@@ -92,7 +92,7 @@ func TestCorpus(t *testing.T) {
 		})
 	}
 	rows := rows()
-	assert.Contains(t, string(page), rows, "docs/apis.md should contain:\n%s", rows)
+	assert.Contains(t, string(page), rows, "docs/reference/apis.md should contain:\n%s", rows)
 }
 
 // rows returns the table of the failures, with a row for each API.
@@ -129,6 +129,25 @@ func rows() string {
 		table.WriteString(" |\n")
 	}
 	return table.String()
+}
+
+// TestSecondaryLimit: GitHub's page "Rate limits for the REST API" says to wait for at least a
+// minute if there is no Retry-After and something remains of the primary limit.
+func TestSecondaryLimit(t *testing.T) {
+	for _, s := range []sample{
+		{"GitHub, secondary limit", 403, []string{"X-RateLimit-Limit: 5000", "X-RateLimit-Remaining: 4821", "X-RateLimit-Reset: 1793622600", "X-RateLimit-Resource: core"}, `{"documentation_url":"https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits","message":"You have exceeded a secondary rate limit. Please wait a few minutes before you try again."}`, throttled, time.Minute, ""},
+		{"GitHub, secondary limit with 429", 429, []string{"X-RateLimit-Remaining: 4821", "X-RateLimit-Reset: 1793622600"}, `{"message":"You have exceeded a secondary rate limit."}`, throttled, time.Minute, ""},
+		{"GitHub, secondary limit with Retry-After", 403, []string{"Retry-After: 90"}, `{"message":"You have exceeded a secondary rate limit."}`, throttled, 90 * time.Second, ""},
+		{"GitHub, abuse detection", 403, nil, `{"documentation_url":"https://developer.github.com/v3/#abuse-rate-limits","message":"You have triggered an abuse detection mechanism. Please wait a few minutes before you try again."}`, throttled, time.Minute, ""},
+		{"GitHub, GraphQL", 200, nil, `{"errors":[{"message":"You have exceeded a secondary rate limit."}]}`, throttled, time.Minute, ""},
+		{"GitHub, no rights", 403, []string{"X-RateLimit-Remaining: 4821", "X-RateLimit-Reset: 1793622600", "X-RateLimit-Resource: core"}, `{"documentation_url":"https://docs.github.com/rest/repos/contents#get-repository-content","message":"Resource not accessible by integration","status":"403"}`, permanent, 0, ""},
+	} {
+		t.Run(s.api, func(t *testing.T) {
+			v := s.verdict(t)
+			assert.Equal(t, s.class, v.Class)
+			assert.Equal(t, s.wait, v.Hint)
+		})
+	}
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)
@@ -397,7 +416,11 @@ func TestCheckIsLinear(t *testing.T) {
 		"a line of errors": fill("data: {\"error\"", `"type":"error"`, "\n"),
 	} {
 		for _, kind := range []string{"application/json", "text/event-stream"} {
-			for _, size := range []int{32 << 10, 1 << 20} { // the longest body that is read, and one that is not
+			sizes := []int{32 << 10} // the longest body that is read
+			if name == "errors" {
+				sizes = append(sizes, 1<<20) // one that is not
+			}
+			for _, size := range sizes {
 				t.Run(fmt.Sprint(name, " ", kind, " ", size), func(t *testing.T) {
 					linear.Check(t, size, func(size int) func() {
 						text := body(size)

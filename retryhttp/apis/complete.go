@@ -15,9 +15,17 @@ import (
 //	client := &http.Client{Transport: apis.Complete(&retryhttp.Transport{Check: apis.Check})}
 //
 // It may be shared if next may be. Put it above a Transport that retries, not below.
-func Complete(next http.RoundTripper) http.RoundTripper { return completing{next} }
+func Complete(next http.RoundTripper) http.RoundTripper { return completing{builtin(), next} }
 
-type completing struct{ next http.RoundTripper }
+// Complete is like the function [Complete], with the rows of t.
+func (t *Table) Complete(next http.RoundTripper) http.RoundTripper {
+	return completing{t.rules(), next}
+}
+
+type completing struct {
+	index *index
+	next  http.RoundTripper
+}
 
 func (c completing) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := c.next.RoundTrip(req)
@@ -25,7 +33,7 @@ func (c completing) RoundTrip(req *http.Request) (*http.Response, error) {
 		return resp, err
 	}
 	if stream, byLine := isStream(kindOf(resp)); stream && resp.StatusCode == http.StatusOK {
-		resp.Body = &completeBody{ReadCloser: resp.Body, byLine: byLine}
+		resp.Body = &completeBody{ReadCloser: resp.Body, byLine: byLine, state: streamState{index: c.index, resp: resp}}
 	}
 	return resp, nil
 }
@@ -42,6 +50,7 @@ type completeBody struct {
 	io.ReadCloser
 	byLine bool
 	line   []byte
+	name   string // of the event
 	state  streamState
 	failed bool // an event was an error, which the reader has got
 }
@@ -71,13 +80,19 @@ func (b *completeBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readLine reads the data of a line. No protocol that says when it ends has more than one
-// line of data in an event.
+// readLine reads the name or the data of a line. No protocol that says when it ends has more
+// than one line of data in an event.
 func (b *completeBody) readLine() {
-	data, found := bytes.CutPrefix(b.line, []byte("data:"))
-	if found || b.byLine {
-		_, failure := b.state.read(Event{Data: data})
+	name, isName := bytes.CutPrefix(b.line, []byte("event:"))
+	data, isData := bytes.CutPrefix(b.line, []byte("data:"))
+	switch {
+	case isData || b.byLine:
+		_, failure := b.state.read(Event{Name: b.name, Data: data})
 		b.failed = b.failed || failure != nil
+	case isName:
+		b.name = string(bytes.TrimSpace(name))
+	case len(b.line) == 0:
+		b.name = ""
 	}
 	b.line = b.line[:0]
 }

@@ -139,11 +139,62 @@ var corpus = []sample{
 	{"LiteLLM", 200, nil, "data: {\"error\": {\"message\": \"litellm.RateLimitError: AzureException\", \"type\": \"throttling_error\", \"param\": null, \"code\": \"429\"}}\n\n", throttled, 0, "[exception mapping](https://docs.litellm.ai/docs/exception_mapping)"},
 	{"DashScope", 200, nil, "id:1\nevent:error\n:HTTP_STATUS/429\ndata:{\"code\":\"Throttling.RateQuota\",\"message\":\"Requests rate limit exceeded, please try again later.\",\"request_id\":\"1\"}\n\n", throttled, 0, "[status codes](https://help.aliyun.com/en/open-search/search-platform/developer-reference/status-code-description)"},
 	{"Cohere, stream", 200, nil, "event: message-start\ndata: {\"type\":\"message-start\",\"id\":\"1\",\"delta\":{\"message\":{\"role\":\"assistant\",\"content\":[]}}}\n\n", transient, 0, "[chat stream](https://docs.cohere.com/reference/chat-stream)"},
+	{"Cohere, generation failed", 200, nil, "event: message-start\ndata: {\"type\":\"message-start\",\"id\":\"1\",\"delta\":{\"message\":{\"role\":\"assistant\",\"content\":[]}}}\n\nevent: message-end\ndata: {\"type\":\"message-end\",\"id\":\"1\",\"delta\":{\"error\":\"internal error\",\"finish_reason\":\"ERROR\"}}\n\n", transient, 0, "[finish reasons](https://github.com/cohere-ai/cohere-python)"},
+	{"Cohere, answer failed", 200, nil, `{"id":"1","finish_reason":"ERROR","message":{"role":"assistant","content":[]},"usage":{"tokens":{"input_tokens":3}}}`, transient, 0, "[finish reasons](https://github.com/cohere-ai/cohere-python)"},
+	{"Cohere, answer", 200, nil, `{"id":"1","finish_reason":"COMPLETE","message":{"role":"assistant","content":[{"type":"text","text":"Hi"}]}}`, unknown, 0, "[finish reasons](https://github.com/cohere-ai/cohere-python)"},
+	{"Qianfan", 200, nil, `{"code":336501,"msg":"Rate limit reached for RPM"}`, throttled, 0, qianfan},
+	{"Qianfan, stream", 200, nil, "data: {\"error_code\":336502,\"error_msg\":\"Rate limit reached for TPM\",\"id\":\"as-1\"}\n\n", throttled, 0, qianfan},
+	{"Dify, concurrency", 200, nil, "data: {\"event\":\"workflow_started\",\"task_id\":\"1\",\"workflow_run_id\":\"2\",\"data\":{\"id\":\"2\"}}\n\nevent: ping\n\ndata: {\"event\":\"error\",\"code\":\"too_many_requests\",\"status\":429,\"message\":\"Too many requests. Please try again later.\"}\n\n", throttled, 0, dify},
+	{"Dify, internal", 200, nil, "data: {\"event\":\"error\",\"code\":\"internal_server_error\",\"status\":500,\"message\":\"Internal Server Error, please contact support.\"}\n\n", transient, 0, dify},
+	{"Dify, refused", 200, nil, "data: {\"event\":\"error\",\"code\":\"completion_request_error\",\"status\":400,\"message\":\"Completion request failed.\"}\n\n", permanent, 0, dify},
+	{"Dify, plan", 200, nil, "data: {\"event\":\"error\",\"code\":\"rate_limit_error\",\"status\":429,\"message\":\"Your quota is used up.\"}\n\n", permanent, 0, "[errors](https://docs.dify.ai/en/api-reference/guides/errors)"},
+	{"Coze", 200, nil, "event:conversation.chat.created\ndata:{\"id\":\"1\",\"conversation_id\":\"2\",\"last_error\":{\"code\":0,\"msg\":\"\"},\"status\":\"created\"}\n\nevent:conversation.chat.failed\ndata:{\"id\":\"1\",\"conversation_id\":\"2\",\"last_error\":{\"code\":5000,\"msg\":\"event interval error\"},\"status\":\"failed\"}\n\n", transient, 0, coze},
+	{"Coze, error", 200, nil, "event:error\ndata:{}\n\n", transient, 0, coze},
+	{"WhatsApp", 400, nil, `{"error":{"message":"(#130429) Rate limit hit","type":"OAuthException","code":130429,"error_data":{"messaging_product":"whatsapp","details":"Cloud API message throughput has been reached."},"fbtrace_id":"Az8or2yhqkZfEZ-_4Qn_Bam"}}`, throttled, 0, "[error codes](https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes)"},
+	{"Facebook, application limit", 403, nil, `{"error":{"message":"(#4) Application request limit reached","type":"OAuthException","code":4,"fbtrace_id":"AXbHWJmA2OC"}}`, throttled, 0, "[rate limits](https://developers.facebook.com/docs/graph-api/overview/rate-limiting)"},
+	{"Facebook, another code", 403, nil, `{"error":{"message":"(#10) Application does not have permission for this action","type":"OAuthException","code":10,"fbtrace_id":"AXbHWJmA2OC"}}`, permanent, 0, "[rate limits](https://developers.facebook.com/docs/graph-api/overview/rate-limiting)"},
+	{"Lark", 400, []string{"X-Ogw-RateLimit-Limit: 100", "X-Ogw-RateLimit-Reset: 52"}, `{"code":99991400,"msg":"request trigger frequency limit"}`, throttled, 52 * time.Second, "[rate limits](https://open.feishu.cn/document/server-docs/api-call-guide/frequency-control)"},
+	{"Workers AI, day", 429, nil, `{"errors":[{"message":"AiError: you have used up your daily free allocation of 10,000 neurons. Please upgrade to Cloudflare's Workers Paid plan if you would like to continue usage.","code":3036}],"success":false,"result":{},"messages":[]}`, permanent, 0, "[errors](https://developers.cloudflare.com/workers-ai/platform/errors/)"},
+	{"Workers AI, capacity", 429, nil, `{"errors":[{"message":"No more data centers to forward the request to","code":3040}],"success":false,"result":{},"messages":[]}`, throttled, 0, "[errors](https://developers.cloudflare.com/workers-ai/platform/errors/)"},
+	{"WeChat, minute", 200, nil, `{"errcode":45011,"errmsg":"api minute-quota reach limit, must slower, retry next minute rid: 5f8a8d3f-23481cad-4cebf21e"}`, throttled, 0, weChat},
+	{"WeChat, day", 200, nil, `{"errcode":45009,"errmsg":"reach max api daily quota limit rid: 6350ba59-531186f6-55662d08"}`, permanent, 0, weChat},
+	{"WeChat, busy", 200, nil, `{"errcode":-1,"errmsg":"system error"}`, transient, 0, weChat},
+	{"WeChat, success", 200, nil, `{"errcode":0,"errmsg":"ok","openid_list":[]}`, unknown, 0, weChat},
+	{"Amazon S3, internal", 200, xml, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>InternalError</Code><Message>We encountered an internal error. Please try again.</Message><RequestId>656c76696e6727732072657175657374</RequestId><HostId>1</HostId></Error>", transient, 0, s3},
+	{"Amazon S3, slow down", 200, xml, "      \n<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message><RequestId>1</RequestId><HostId>1</HostId></Error>", throttled, 0, s3},
+	{"Amazon S3, success", 200, xml, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<CopyObjectResult><ETag>&quot;9b2cf535f27731c974343645a3985328&quot;</ETag></CopyObjectResult>", unknown, 0, s3},
+	{"Vault, behind", 412, nil, `{"errors":["required index state not present"]}`, transient, 0, "[consistency](https://developer.hashicorp.com/vault/docs/enterprise/consistency)"},
+	{"Vault, check-and-set", 412, nil, `{"errors":["precondition failed"]}`, permanent, 0, "[consistency](https://developer.hashicorp.com/vault/docs/enterprise/consistency)"},
+	{"Tencent Cloud", 200, nil, `{"Response":{"Error":{"Code":"RequestLimitExceeded","Message":"Your current request times equals to 21 in a second, which exceeds the frequency limit 20 for a second."},"RequestId":"ed93f3cb-f35e-473f-b9f3-0d451b8b79c6"}}`, throttled, 0, "[ratelimitretry.go](https://github.com/TencentCloud/tencentcloud-sdk-go)"},
+	{"Tencent Cloud, success", 200, nil, `{"Response":{"TotalCount":0,"InstanceStatusSet":[],"RequestId":"b5b41468-520d-4192-b42f-595cc34b6c1c"}}`, unknown, 0, "[ratelimitretry.go](https://github.com/TencentCloud/tencentcloud-sdk-go)"},
+	{"VK, rate", 200, nil, `{"error":{"error_code":6,"error_msg":"Too many requests per second","request_params":[]}}`, throttled, 0, vk},
+	{"VK, internal", 200, nil, `{"error":{"error_code":10,"error_msg":"Internal server error","request_params":[]}}`, transient, 0, vk},
+	{"Bybit, rate", 200, nil, `{"retCode":10006,"retMsg":"Too many visits!","result":{},"retExtInfo":{},"time":1793620800000}`, throttled, 0, bybit},
+	{"Bybit, internal", 200, nil, `{"retCode":10016,"retMsg":"Internal System Error.","result":{},"retExtInfo":{},"time":1793620800000}`, transient, 0, bybit},
+	{"Google Maps", 200, nil, `{"error_message":"You have exceeded your rate-limit for this API.","results":[],"status":"OVER_QUERY_LIMIT"}`, throttled, 0, googleMaps},
+	{"Google Maps, cap", 200, nil, `{"results":[],"status":"OVER_DAILY_LIMIT"}`, permanent, 0, googleMaps},
+	{"MiniMax, no stream", 200, nil, `{"id":"1","choices":null,"base_resp":{"status_code":1033,"status_msg":"system error"}}`, transient, 0, miniMax},
+	{"MiniMax, refused", 200, nil, "data: {\"base_resp\":{\"status_code\":2013,\"status_msg\":\"invalid params\"}}\n\n", permanent, 0, miniMax},
+	{"Alibaba Cloud", 400, nil, `{"RequestId":"9736ED45-A72D-5D19-8029-7B954391","Message":"Request was denied due to user flow control.","Recommend":"https://next.api.aliyun.com/troubleshoot?q=Throttling.User&product=sae","HostId":"sae.cn-hangzhou.aliyuncs.com","Code":"Throttling.User"}`, throttled, 0, "[flow control](https://help.aliyun.com/document_detail/149360.htm)"},
+	{"AG-UI", 200, nil, "data: {\"type\":\"RUN_STARTED\",\"threadId\":\"1\",\"runId\":\"2\"}\n\ndata: {\"type\":\"RUN_ERROR\",\"message\":\"The model is not available\",\"code\":\"model_error\"}\n\n", transient, 0, "[events](https://docs.ag-ui.com/concepts/events)"},
+	{"JSON-RPC, refused in a stream", 200, nil, "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,\"message\":\"Unknown tool: f\"}}\n\n", permanent, 0, "[error object](https://www.jsonrpc.org/specification)"},
+	{"JSON-RPC, internal in a stream", 200, nil, "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32603,\"message\":\"Internal error\"}}\n\n", transient, 0, "[error object](https://www.jsonrpc.org/specification)"},
 }
 
-var ndjson = []string{"Content-Type: application/x-ndjson"}
+var (
+	ndjson = []string{"Content-Type: application/x-ndjson"}
+	xml    = []string{"Content-Type: application/xml"}
+)
 
 const (
+	qianfan         = "[rate limits](https://cloud.baidu.com/doc/WENXINWORKSHOP/s/hlzic283e)"
+	dify            = "[streaming](https://docs.dify.ai/en/api-reference/guides/streaming)"
+	coze            = "[coze-py, chat](https://github.com/coze-dev/coze-py)"
+	weChat          = "[return codes](https://developers.weixin.qq.com/doc/offiaccount/Getting_Started/Global_Return_Code.html)"
+	s3              = "[error best practices](https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorBestPractices.html)"
+	vk              = "[errors.json](https://github.com/VKCOM/vk-api-schema)"
+	bybit           = "[error codes](https://bybit-exchange.github.io/docs/v5/error)"
+	googleMaps      = "[status codes](https://developers.google.com/maps/documentation/geocoding/requests-geocoding)"
 	openAILimits    = "[rate limits](https://platform.openai.com/docs/guides/rate-limits)"
 	openAIErrors    = "[error codes](https://platform.openai.com/docs/guides/error-codes)"
 	azureQuota      = "[quota](https://learn.microsoft.com/azure/ai-services/openai/how-to/quota)"

@@ -47,6 +47,44 @@ func ExampleCheck() {
 	// 2 requests; 3 events
 }
 
+// An API answers 200 and reports in a field of its own that it is busy. With a row that says
+// so, the request is sent again.
+func ExampleWith() {
+	table, err := apis.With(apis.Row{
+		Path:   "state.code",
+		Value:  "BUSY",
+		Means:  apis.Throttled,
+		Source: "https://api.example/docs/states",
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	requests := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		requests++
+		if requests == 1 {
+			fmt.Fprint(w, `{"state": {"code": "BUSY"}}`)
+			return
+		}
+		fmt.Fprint(w, `{"state": {"code": "OK"}}`)
+	}))
+	defer server.Close()
+
+	client := &http.Client{Transport: &retryhttp.Transport{Check: table.Check}}
+	resp, err := client.Post(server.URL, "application/json", nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(resp.Body)
+	fmt.Println(requests, "requests:", string(body))
+	// Output:
+	// 2 requests: {"state": {"code": "OK"}}
+}
+
 // The error of a stream that breaks says whether the caller has got output.
 func ExampleEvents() {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -55,7 +93,7 @@ func ExampleEvents() {
 	}))
 	defer server.Close()
 
-	client := &http.Client{Transport: &retryhttp.Transport{Check: apis.CheckWithin(time.Minute)}}
+	client := &http.Client{Transport: &retryhttp.Transport{Check: apis.CheckWithin(10 * time.Minute)}}
 	resp, err := client.Post(server.URL, "application/json", nil)
 	if err != nil {
 		fmt.Println(err)

@@ -3,42 +3,31 @@ package apis
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
+	"slices"
 	"strings"
-)
-
-// A meaning is what an event of a stream is for its reader.
-type meaning int
-
-const (
-	quiet  meaning = iota // the answer has begun, but nothing of it is there
-	output                // a part of the answer, or an event of an unknown protocol
-	end                   // the answer is complete
 )
 
 // streamState is what is known about a stream from its events.
 type streamState struct {
+	index *index
+	resp  *http.Response
+
 	known bool         // its protocol says when an answer is complete
 	ended bool         // the answer is complete
 	last  bool         // no event follows
 	open  map[int]bool // the alternatives of the answer that are incomplete
 }
 
-// chunk has the fields of events by which they are told apart. The response in the first
-// event of OpenAI, which may be long, is not among them, so that it is skipped.
+// chunk has the fields of the protocols whose answers have alternatives, or whose events are
+// told apart by what they have.
 type chunk struct {
-	Type       string
-	EventType  string `json:"event_type"` // Cohere, version 1
-	Object     string
-	Error      any
 	Choices    []choice    // OpenAI's chat completions, and most others
 	Candidates []candidate // Gemini
 	Feedback   struct {
 		BlockReason string
 	} `json:"promptFeedback"`
-	Usage    any `json:"usageMetadata"`
-	BaseResp struct {
-		StatusCode int `json:"status_code"`
-	} `json:"base_resp"` // MiniMax
+	Usage any     `json:"usageMetadata"`
 	Done  *bool   // Ollama
 	Token any     // Text Generation Inference
 	Text  *string `json:"generated_text"`
@@ -49,180 +38,173 @@ type choice struct {
 	Delta        map[string]any
 	Text         string
 	FinishReason string `json:"finish_reason"`
-	Error        json.RawMessage
 }
 
 type candidate struct {
 	Index   int
 	Content struct {
-		Parts []any
+		Parts []map[string]any
 	}
 	FinishReason string
 }
 
-// read returns what an event means, and the part of it that is an error, if it reports one.
-func (s *streamState) read(e Event) (meaning, map[string]any) {
+// A failure is an event that reports one.
+type failure struct {
+	object map[string]any // the part that says what failed
+	rule   *rule          // nil: none
+}
+
+// read returns what an event means, which is Quiet, Output, End or Last, and the failure that
+// it reports, or nil.
+func (s *streamState) read(e Event) (Meaning, *failure) {
 	data := bytes.TrimSpace(e.Data)
 	switch {
-	case len(data) == 0 || e.Name == "ping":
-		return quiet, nil
-	case string(data) == "[DONE]":
-		s.known, s.ended, s.last = true, true, true
-		return end, nil
+	case len(data) == 0:
+		return Quiet, nil
+	case string(bytes.Trim(data, `"`)) == "[DONE]":
+		return s.means(Last), nil
 	}
+	r := s.index.inEvent(s.resp, e.Name, data)
+	if r == nil {
+		m, isJSON := s.readChunk(data)
+		if !isJSON && e.raw {
+			m = Quiet
+		}
+		return s.means(m), nil
+	}
+	if json.Valid(data) {
+		return s.follow(r, func() map[string]any { return partOf(data, r) })
+	}
+	if e.raw {
+		return Quiet, nil
+	}
+	named := s.index.inEvent(s.resp, e.Name, nil)
+	if named == nil {
+		return Output, nil
+	}
+	return s.follow(named, func() map[string]any { return map[string]any{"message": string(e.Data)} })
+}
+
+// follow returns what a row says about an event. part returns what the event says of a failure.
+func (s *streamState) follow(r *rule, part func() map[string]any) (Meaning, *failure) {
+	switch r.Means {
+	case Throttled, Transient, Permanent, Failed, erred, denied:
+		return Quiet, &failure{object: part(), rule: r}
+	case Ordinary:
+		return s.means(Output), nil
+	case Begun:
+		s.known = true
+		return Quiet, nil
+	case Output, End, Last:
+		s.known = true
+	}
+	return s.means(r.Means), nil
+}
+
+// means notes what an event means, and returns it.
+func (s *streamState) means(m Meaning) Meaning {
+	if m == End || m == Last {
+		s.known, s.ended = true, true
+	}
+	s.last = s.last || m == Last
+	return m
+}
+
+// partOf returns the part of an event that says what failed: the object to which the path of
+// r leads, or the event.
+func partOf(data []byte, r *rule) map[string]any {
+	event := decoded(data)
+	part := event
+	if r.Value == "any" {
+		for key := range strings.SplitSeq(r.Path, ".") {
+			part = valueAt(part, key)
+		}
+	}
+	if object, ok := part.(map[string]any); ok && strings.Contains(r.Path, ".") {
+		return object
+	}
+	if object, ok := event.(map[string]any); ok {
+		return object
+	}
+	return map[string]any{"error": event}
+}
+
+// valueAt returns the value of a key in an object, or in the first object of a list that has it.
+func valueAt(value any, key string) any {
+	list, isList := value.([]any)
+	if !isList {
+		list = []any{value}
+	}
+	for _, element := range list {
+		object, _ := element.(map[string]any)
+		if inside := object[key]; inside != nil {
+			return inside
+		}
+	}
+	return nil
+}
+
+// readChunk returns the meaning of an event to which no row applies, and reports whether it is JSON.
+func (s *streamState) readChunk(data []byte) (m Meaning, isJSON bool) {
 	var c chunk
 	// A field of another type than expected does not keep the others from being read.
 	if err := json.Unmarshal(data, &c); err != nil && !json.Valid(data) {
-		return s.readText(e)
+		return Output, false
 	}
-	if failure := failureOf(e, c, data); failure != nil {
-		return quiet, failure
-	}
-	m := s.readChunk(c, data)
-	s.ended = s.ended || m == end
-	return m, nil
+	return s.readFields(c, data), true
 }
 
-// readText returns the meaning of an event whose data is not JSON.
-func (s *streamState) readText(e Event) (meaning, map[string]any) {
+func (s *streamState) readFields(c chunk, data []byte) Meaning {
 	switch {
-	case e.raw:
-		return quiet, nil
-	case e.Name == "error":
-		return quiet, map[string]any{"message": string(e.Data)}
-	}
-	return output, nil
-}
-
-// failureOf returns the part of an event that is an error, or nil.
-func failureOf(e Event, c chunk, data []byte) map[string]any {
-	var found any
-	switch {
-	case c.Type == "response.failed":
-		var failed struct {
-			Response struct{ Error json.RawMessage }
-		}
-		_ = json.Unmarshal(data, &failed)
-		found = map[string]any{"error": decoded(failed.Response.Error)}
-	case e.Name == "error", c.Type == "error", c.BaseResp.StatusCode != 0, c.Type == "response.error", c.Object == "error", isError(c.Error):
-		found = decoded(data)
-	}
-	for _, choice := range c.Choices {
-		if inside := decoded(choice.Error); isError(inside) {
-			found = map[string]any{"error": inside}
-		} else if strings.EqualFold(choice.FinishReason, "error") && found == nil {
-			found = map[string]any{}
-		}
-	}
-	if found == nil {
-		return nil
-	}
-	failure, ok := found.(map[string]any)
-	if !ok {
-		failure = map[string]any{"error": found}
-	}
-	return failure
-}
-
-// isError reports whether the value of a field error is one.
-func isError(value any) bool {
-	switch value := value.(type) {
-	case string:
-		return value != ""
-	case map[string]any:
-		return len(value) > 0
-	}
-	return false
-}
-
-// readChunk returns the meaning of an event that is no error.
-func (s *streamState) readChunk(c chunk, data []byte) meaning {
-	kind := c.Type
-	if kind == "" {
-		kind = c.EventType
-	}
-	switch {
-	case quietTypes[kind]:
-		s.known = s.known || kind != "ping" && kind != "keepalive"
-		return quiet
-	case endTypes[kind]:
-		s.known, s.last = true, true
-		return end
-	case strings.HasPrefix(kind, "response."): // OpenAI's responses
-		s.known = true
-		if quietResponse(kind) {
-			return quiet
-		}
 	case c.Done != nil:
 		s.known = true
 		return meaningOfOllama(*c.Done, data)
 	case c.Token != nil:
 		s.known = true
 		if c.Text != nil {
-			return end
+			return End
 		}
 	case c.Feedback.BlockReason != "":
-		return end
+		return End
 	case c.Choices != nil:
 		return s.readChoices(c.Choices)
 	case c.Candidates != nil:
 		return s.readCandidates(c.Candidates)
 	case c.Usage != nil: // Gemini
 		s.known = true
-		return quiet
+		return Quiet
 	}
-	return output
+	return Output
 }
 
-var (
-	// quietTypes are types of events that come before output: of Anthropic, OpenAI, Cohere.
-	quietTypes = map[string]bool{
-		"ping": true, "keepalive": true, "message_start": true, "content_block_start": true,
-		"message-start": true, "content-start": true, "stream-start": true,
-	}
-
-	// endTypes are types of events that say that the answer is complete.
-	endTypes = map[string]bool{
-		"message_stop": true, "response.completed": true, "response.incomplete": true,
-		"message-end": true, "stream-end": true,
-	}
-)
-
-// quietResponse reports whether an event of OpenAI's responses says only what has begun.
-func quietResponse(kind string) bool {
-	last := kind[strings.LastIndex(kind, ".")+1:]
-	switch last {
-	case "created", "queued", "in_progress", "added", "searching":
-		return true
-	}
-	return false
-}
-
-func (s *streamState) readChoices(choices []choice) meaning {
-	m := quiet
+func (s *streamState) readChoices(choices []choice) Meaning {
+	m := Quiet
 	for _, c := range choices {
 		if s.finished(c.Index, c.FinishReason != "") {
-			return end
+			return End
 		}
 		if c.FinishReason != "" || c.Text != "" || !isEmpty(c.Delta) {
-			m = output
+			m = Output
 		}
 	}
 	return m
 }
 
-func (s *streamState) readCandidates(candidates []candidate) meaning {
-	m := quiet
+func (s *streamState) readCandidates(candidates []candidate) Meaning {
+	m := Quiet
 	for _, c := range candidates {
 		if s.finished(c.Index, c.FinishReason != "") {
-			return end
+			return End
 		}
-		if c.FinishReason != "" || len(c.Content.Parts) > 0 {
-			m = output
+		if c.FinishReason != "" || slices.ContainsFunc(c.Content.Parts, isOutput) {
+			m = Output
 		}
 	}
 	return m
 }
+
+// isOutput reports whether a part of an answer of Gemini's has more than an empty text.
+func isOutput(part map[string]any) bool { return len(part) != 1 || part["text"] != "" }
 
 // finished notes whether the alternative with this index is complete, and reports whether
 // all are.
@@ -265,9 +247,9 @@ func isEmpty(delta map[string]any) bool {
 	return true
 }
 
-func meaningOfOllama(done bool, data []byte) meaning {
+func meaningOfOllama(done bool, data []byte) Meaning {
 	if done {
-		return end
+		return End
 	}
 	var c struct {
 		Response, Thinking string
@@ -278,9 +260,9 @@ func meaningOfOllama(done bool, data []byte) meaning {
 	}
 	_ = json.Unmarshal(data, &c)
 	if c.Response+c.Thinking+c.Message.Content+c.Message.Thinking == "" && len(c.Message.ToolCalls) == 0 {
-		return quiet
+		return Quiet
 	}
-	return output
+	return Output
 }
 
 // decoded returns the value of a JSON text, with its numbers as they are, or nil.

@@ -3,8 +3,8 @@ package apis
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/errfacts"
 	"github.com/gobackoff/retry/retryhttp"
 	"github.com/gobackoff/retry/retryhttp/internal/gaveup"
 )
@@ -22,17 +23,29 @@ const (
 	maxEvent = 64 << 20 // bytes of an event
 )
 
-// CheckWithin returns a function like [Check] that also fails an attempt whose stream is
-// silent for longer than limit before its first output. Comments and pings are no silence.
-// A limit of 0 or less means none, as Check has. The function may be shared.
+// CheckWithin returns a function like [Check] that also fails an attempt whose stream has no
+// output for longer than limit after its headers, even if comments and pings arrive. A limit
+// of 0 or less means none, as Check has. The function may be shared.
 //
-//	transport := &retryhttp.Transport{Check: apis.CheckWithin(time.Minute)}
+//	transport := &retryhttp.Transport{Check: apis.CheckWithin(10 * time.Minute)}
 //
-// A model that thinks may be silent for minutes before it answers. If no retry follows, the
-// response is returned, and reading its body fails with the error.
+// The limit should be as long as the longest answer that you would wait for: a model that
+// thinks is silent for minutes before its first output, and a repeated request is paid again.
+// To notice silence sooner where a server sends pings, set StallTimeout of the Transport. If
+// no retry follows, the response is returned, and reading its body fails with the error, which
+// matches context.DeadlineExceeded.
 func CheckWithin(limit time.Duration) func(resp *http.Response, peek func(n int) ([]byte, error)) error {
+	return builtin().checkWithin(limit)
+}
+
+// CheckWithin is like the function [CheckWithin], with the rows of t.
+func (t *Table) CheckWithin(limit time.Duration) func(resp *http.Response, peek func(n int) ([]byte, error)) error {
+	return t.rules().checkWithin(limit)
+}
+
+func (x *index) checkWithin(limit time.Duration) func(resp *http.Response, peek func(n int) ([]byte, error)) error {
 	return func(resp *http.Response, peek func(n int) ([]byte, error)) error {
-		return check(resp, peek, limit)
+		return x.check(resp, peek, limit)
 	}
 }
 
@@ -52,7 +65,8 @@ func isStream(kind string) (stream, byLine bool) {
 // which it failed before.
 func (r *report) firstOutput(resp *http.Response, peek func(n int) ([]byte, error), byLine bool, limit time.Duration) error {
 	_, _ = peek(0) // which sets the body that the limit closes
-	silence := watch(resp.Body, limit)
+	within := watch(resp.Body, &silentError{"had no output", limit})
+	within.begin()
 	at := 0
 	next := func() (byte, error) {
 		if at == maxFirst {
@@ -65,35 +79,37 @@ func (r *report) firstOutput(resp *http.Response, peek func(n int) ([]byte, erro
 		}
 		return text[at-1], nil
 	}
-	events := &eventReader{lines: lineReader{next: next, most: maxFirst}, heard: silence.extend, byLine: byLine}
-	var state streamState
+	events := &eventReader{lines: lineReader{next: next, most: maxFirst}, heard: func() {}, byLine: byLine}
+	state := streamState{index: r.index, resp: resp}
 	for {
-		silence.begin()
 		e, err := events.next()
-		if !silence.pause() {
-			return retry.Transient(silence.err)
-		}
 		means, failure := state.read(e)
-		if failure != nil {
-			return r.failure(resp, failure)
+		resumable := len(e.Data) == 0 && e.LastID != "" // by its id
+		if err == nil && failure == nil && means == Quiet && !resumable {
+			continue
+		}
+		if !within.pause() {
+			return retry.Transient(within.err)
 		}
 		switch {
-		case errors.Is(err, errLong):
+		case failure != nil:
+			return r.failure(resp, failure)
+		case errfacts.Is(err, errLong):
 			return nil // whatever it is, the response is not held back any longer
-		case err == io.EOF && (means == end || means == output && json.Valid(e.Data)):
+		case err == io.EOF && (means == End || means == Last || means == Output && json.Valid(e.Data)):
 			return nil // only the blank line is missing
 		case err != nil:
 			return retry.Transient(endedEarly(err))
-		case means != quiet, len(e.Data) == 0 && e.LastID != "": // the latter can be resumed by its id
-			return nil
 		}
+		return nil
 	}
 }
 
 // failure returns the error of an event that reports one.
-func (r *report) failure(resp *http.Response, object map[string]any) error {
+func (r *report) failure(resp *http.Response, f *failure) error {
 	r.failed = true
-	r.read(object, 0)
+	r.rule = f.rule
+	r.read(f.object, 0)
 	return r.verdict(resp)
 }
 
@@ -144,6 +160,15 @@ func (e *BrokenError) Unwrap() error { return e.Err }
 // begun to use the answer. A caller that can throw it away returns retry.Transient(err)
 // instead. An event of more than 64 MiB is a permanent error.
 func Events(resp *http.Response, silence time.Duration) iter.Seq2[Event, error] {
+	return builtin().events(resp, silence)
+}
+
+// Events is like the function [Events], with the rows of t.
+func (t *Table) Events(resp *http.Response, silence time.Duration) iter.Seq2[Event, error] {
+	return t.rules().events(resp, silence)
+}
+
+func (x *index) events(resp *http.Response, silence time.Duration) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		defer resp.Body.Close()
 		if resp.StatusCode >= 400 {
@@ -157,9 +182,9 @@ func Events(resp *http.Response, silence time.Duration) iter.Seq2[Event, error] 
 			return
 		}
 		body := bufio.NewReader(resp.Body)
-		limit := watch(resp.Body, silence)
+		limit := watch(resp.Body, &silentError{"was silent", silence})
 		events := &eventReader{lines: lineReader{next: body.ReadByte, most: maxEvent}, heard: limit.extend, byLine: byLine}
-		var state streamState
+		state := streamState{index: x, resp: resp}
 		broken := &BrokenError{}
 		for {
 			limit.begin()
@@ -170,17 +195,17 @@ func Events(resp *http.Response, silence time.Duration) iter.Seq2[Event, error] 
 			means, failure := state.read(e)
 			switch {
 			case failure != nil:
-				err = newReport(resp).failure(resp, failure)
+				err = x.newReport(resp).failure(resp, failure)
 			case err == io.EOF && byLine && e.Data != nil && !state.ended && !json.Valid(e.Data):
 				err = retry.Transient(fmt.Errorf("the stream ended within a line: %w", io.ErrUnexpectedEOF))
-			case err == io.EOF && (means == end || byLine && e.Data != nil):
+			case err == io.EOF && (means == End || means == Last || byLine && e.Data != nil):
 				err = nil // only the blank line, or the end of the last line, is missing
 			case err != nil && state.ended, err == io.EOF && !state.known:
 				return
 			case err == io.EOF:
 				err = retry.Transient(fmt.Errorf("the stream ended before the answer was complete: %w", io.ErrUnexpectedEOF))
 			case err != nil && resp.Request != nil && resp.Request.Context().Err() != nil:
-			case errors.Is(err, errLong):
+			case errfacts.Is(err, errLong):
 				err = retry.Permanent(err)
 			case err != nil:
 				err = retry.Transient(err)
@@ -191,7 +216,7 @@ func Events(resp *http.Response, silence time.Duration) iter.Seq2[Event, error] 
 				yield(Event{}, broken.marked(resp))
 				return
 			}
-			broken.Output = broken.Output || means != quiet && !e.raw
+			broken.Output = broken.Output || means != Quiet && !e.raw
 			if e.Data != nil && !e.raw && !yield(e, nil) {
 				return
 			}
@@ -218,7 +243,11 @@ func (e *BrokenError) marked(resp *http.Response) error {
 		return retry.Unrepeatable(e)
 	}
 	if loop := gaveup.On(resp); loop != nil {
-		return &retry.Error{Err: e, Reason: loop.Reason, Attempts: loop.Attempts}
+		failure := error(e)
+		if loop.Err != nil {
+			failure = fmt.Errorf("%w (%w)", e, loop.Err)
+		}
+		return &retry.Error{Err: failure, Reason: loop.Reason, Attempts: loop.Attempts}
 	}
 	return e
 }
@@ -231,8 +260,8 @@ type silenceWatch struct {
 	stop  func()
 }
 
-func watch(body io.Closer, limit time.Duration) *silenceWatch {
-	w := &silenceWatch{limit: limit, err: &silentError{limit}}
+func watch(body io.Closer, err *silentError) *silenceWatch {
+	w := &silenceWatch{limit: err.limit, err: err}
 	w.stop = func() {
 		if b, ok := body.(interface{ CloseWithError(error) error }); ok {
 			_ = b.CloseWithError(w.err)
@@ -267,7 +296,13 @@ func (w *silenceWatch) pause() bool {
 }
 
 // silentError is the failure of a stream that was silent for longer than a limit.
-type silentError struct{ limit time.Duration }
+type silentError struct {
+	what  string
+	limit time.Duration
+}
 
-func (e *silentError) Error() string { return fmt.Sprintf("the stream was silent for %v", e.limit) }
+func (e *silentError) Error() string { return fmt.Sprintf("the stream %s for %v", e.what, e.limit) }
 func (e *silentError) Timeout() bool { return true }
+
+// Is reports whether target is context.DeadlineExceeded, as that of net/http's timeouts does.
+func (e *silentError) Is(target error) bool { return target == context.DeadlineExceeded }

@@ -73,6 +73,59 @@ var answers = []struct {
 		"event: content-delta\ndata: {\"type\":\"content-delta\",\"delta\":{\"message\":{\"content\":{\"text\":\"Hello\"}}}}\n\n",
 		"event: message-end\ndata: {\"type\":\"message-end\",\"delta\":{\"finish_reason\":\"COMPLETE\"}}\n\n",
 	}, 2},
+	{"Anthropic, an empty delta", "text/event-stream", []string{
+		"event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\"}}\n\n",
+		"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"1\",\"name\":\"f\",\"input\":{}}}\n\n",
+		"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"\"}}\n\n",
+		"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\\\"a\\\":1}\"}}\n\n",
+		"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
+	}, 3},
+	{"OpenAI responses, an empty delta", "text/event-stream", []string{
+		"event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"id\":\"resp_1\",\"error\":null}}\n\n",
+		"event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"delta\":\"\"}\n\n",
+		"event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"delta\":\"Hello\"}\n\n",
+		"event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"id\":\"resp_1\",\"error\":null}}\n\n",
+	}, 2},
+	{"Gemini, an empty part", "text/event-stream", []string{
+		"data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"\"}],\"role\":\"model\"},\"index\":0}],\"usageMetadata\":{}}\r\n\r\n",
+		"data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"Hello\"}],\"role\":\"model\"},\"index\":0}]}\r\n\r\n",
+		"data: {\"candidates\":[{\"finishReason\":\"STOP\",\"index\":0}]}\r\n\r\n",
+	}, 1},
+	{"Cohere, an empty delta", "text/event-stream", []string{
+		"event: message-start\ndata: {\"type\":\"message-start\",\"delta\":{}}\n\n",
+		"event: content-delta\ndata: {\"type\":\"content-delta\",\"delta\":{\"message\":{\"content\":{\"text\":\"\"}}}}\n\n",
+		"event: content-delta\ndata: {\"type\":\"content-delta\",\"delta\":{\"message\":{\"content\":{\"text\":\"Hello\"}}}}\n\n",
+		"event: message-end\ndata: {\"type\":\"message-end\",\"delta\":{\"finish_reason\":\"COMPLETE\"}}\n\n",
+	}, 2},
+	{"Dify, chat", "text/event-stream", []string{
+		"data: {\"event\":\"message\",\"task_id\":\"1\",\"message_id\":\"2\",\"answer\":\"\"}\n\n",
+		"data: {\"event\":\"message\",\"task_id\":\"1\",\"message_id\":\"2\",\"answer\":\"Hello\"}\n\n",
+		"data: {\"event\":\"message_end\",\"task_id\":\"1\",\"metadata\":{}}\n\n",
+	}, 1},
+	{"Dify, workflow", "text/event-stream", []string{
+		"data: {\"event\":\"workflow_started\",\"task_id\":\"1\",\"workflow_run_id\":\"2\",\"data\":{}}\n\n",
+		"data: {\"event\":\"node_started\",\"task_id\":\"1\",\"workflow_run_id\":\"2\",\"data\":{}}\n\n",
+		"data: {\"event\":\"node_finished\",\"task_id\":\"1\",\"workflow_run_id\":\"2\",\"data\":{\"status\":\"succeeded\"}}\n\n",
+		"data: {\"event\":\"workflow_finished\",\"task_id\":\"1\",\"workflow_run_id\":\"2\",\"data\":{\"status\":\"succeeded\"}}\n\n",
+	}, 2},
+	{"Coze", "text/event-stream", []string{
+		"event:conversation.chat.created\ndata:{\"id\":\"1\",\"last_error\":{\"code\":0,\"msg\":\"\"},\"status\":\"created\"}\n\n",
+		"event:conversation.chat.in_progress\ndata:{\"id\":\"1\",\"last_error\":{\"code\":0,\"msg\":\"\"},\"status\":\"in_progress\"}\n\n",
+		"event:conversation.message.delta\ndata:{\"id\":\"2\",\"role\":\"assistant\",\"type\":\"answer\",\"content\":\"\",\"content_type\":\"text\",\"chat_id\":\"1\"}\n\n",
+		"event:conversation.message.delta\ndata:{\"id\":\"2\",\"role\":\"assistant\",\"type\":\"answer\",\"content\":\"Hello\",\"content_type\":\"text\",\"chat_id\":\"1\"}\n\n",
+		"event:done\ndata:\"[DONE]\"\n\n",
+	}, 3},
+	{"AG-UI", "text/event-stream", []string{
+		"data: {\"type\":\"RUN_STARTED\",\"threadId\":\"1\",\"runId\":\"2\"}\n\n",
+		"data: {\"type\":\"TEXT_MESSAGE_START\",\"messageId\":\"3\",\"role\":\"assistant\"}\n\n",
+		"data: {\"type\":\"TEXT_MESSAGE_CONTENT\",\"messageId\":\"3\",\"delta\":\"Hello\"}\n\n",
+		"data: {\"type\":\"RUN_FINISHED\",\"threadId\":\"1\",\"runId\":\"2\"}\n\n",
+	}, 2},
+	{"Qianfan", "text/event-stream", []string{
+		"data: {\"id\":\"as-1\",\"object\":\"chat.completion\",\"sentence_id\":0,\"is_end\":false,\"result\":\"\"}\n\n",
+		"data: {\"id\":\"as-1\",\"object\":\"chat.completion\",\"sentence_id\":1,\"is_end\":false,\"result\":\"Hello\"}\n\n",
+		"data: {\"id\":\"as-1\",\"object\":\"chat.completion\",\"sentence_id\":2,\"is_end\":true,\"result\":\"\"}\n\n",
+	}, 1},
 	{"Text Generation Inference", "text/event-stream", []string{
 		"data:{\"index\":1,\"token\":{\"id\":1,\"text\":\"Hello\"},\"generated_text\":null}\n\n",
 		"data:{\"index\":2,\"token\":{\"id\":2,\"text\":\"\"},\"generated_text\":\"Hello\"}\n\n",
@@ -150,8 +203,8 @@ func parts(events []string) []string {
 	return all
 }
 
-// TestCheckWithin: a stream that is silent before its output is requested again, and one
-// that has pings is not.
+// TestCheckWithin: a stream that has no output within the limit is requested again, whatever
+// its pings say.
 func TestCheckWithin(t *testing.T) {
 	const start, delta = "data: {\"type\":\"message_start\"}\n\n", "data: {\"type\":\"content_block_delta\"}\n\n"
 	for name, tt := range map[string]struct {
@@ -162,8 +215,10 @@ func TestCheckWithin(t *testing.T) {
 	}{
 		"prompt":      {"POST", time.Second, "", 1},
 		"silent":      {"POST", time.Hour, "", 3},
-		"pings":       {"POST", 10 * time.Minute, ": ping\n\n", 1},
-		"comments":    {"POST", 10 * time.Minute, ":\n", 1},
+		"pings":       {"POST", 10 * time.Minute, ": ping\n\n", 3},
+		"comments":    {"POST", 10 * time.Minute, ":\n", 3},
+		"ping events": {"POST", 10 * time.Minute, "event: ping\ndata: {\"type\": \"ping\"}\n\n", 3},
+		"in time":     {"POST", 59 * time.Second, ": ping\n\n", 1},
 		"not a POST":  {"GET", time.Hour, "", 1},
 		"for a while": {"POST", 61 * time.Second, "", 3},
 	} {
@@ -198,8 +253,9 @@ func TestCheckWithin(t *testing.T) {
 				assert.Equal(t, tt.requests, requests)
 				body, err := io.ReadAll(resp.Body)
 				if tt.requests > 1 {
-					assert.EqualError(t, err, "the stream was silent for 1m0s")
-					assert.Equal(t, start, string(body))
+					assert.EqualError(t, err, "the stream had no output for 1m0s")
+					assert.ErrorIs(t, err, context.DeadlineExceeded)
+					assert.NotContains(t, string(body), delta)
 					return
 				}
 				require.NoError(t, err)
@@ -468,9 +524,9 @@ func TestBrokenAfterGivingUp(t *testing.T) {
 			resp.Request = req
 			return resp, nil
 		})
-		inner := retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: attempts}
+		inner := retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: attempts, Budget: retry.NoBudget{}}
 		transport := &retryhttp.Transport{
-			Base: base, Policy: inner, Check: apis.Check, PerHost: retryhttp.Unbudgeted(),
+			Base: base, Policy: inner, Check: apis.Check,
 			MayRepeat: func(*http.Request) bool { return true },
 		}
 		err := retry.Do(t.Context(), retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 2}, func(ctx context.Context) error {
@@ -487,4 +543,32 @@ func TestBrokenAfterGivingUp(t *testing.T) {
 		assert.False(t, broken.Output)
 		assert.Equal(t, want, requests, "%d attempts", attempts)
 	}
+}
+
+// A ring is an error that wraps itself.
+type ring struct{}
+
+func (*ring) Error() string   { return "ring" }
+func (r *ring) Unwrap() error { return r }
+
+// TestEndlessErrors: an error of a body that wraps itself ends a stream like any other.
+func TestEndlessErrors(t *testing.T) {
+	body := func() io.Reader {
+		return io.MultiReader(strings.NewReader("data: a\n\ndata"), iotest.ErrReader(&ring{}))
+	}
+	var last error
+	for _, err := range apis.Events(stream("text/event-stream", body()), 0) {
+		last = err
+	}
+	assert.ErrorContains(t, last, "ring")
+	base := roundTripper(func(*http.Request) (*http.Response, error) {
+		return stream("text/event-stream", iotest.ErrReader(&ring{})), nil
+	})
+	transport := &retryhttp.Transport{Base: base, Check: apis.Check, Policy: retry.Policy{Backoff: retry.NoDelay{}}}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://api.example/", nil)
+	require.NoError(t, err)
+	resp, err := transport.RoundTrip(req)
+	require.NoError(t, err)
+	_, err = io.ReadAll(resp.Body)
+	assert.ErrorContains(t, err, "ring")
 }

@@ -59,7 +59,7 @@ var mistakes = []named{
 	{"jitter below Retry-After", hinted(func(s int) time.Duration { return time.Duration(rand.Float64() * float64(s) * float64(time.Second)) }), "GET_orders#1/busy: the attempt after Retry-After: 2 comes after"},
 	{"attempts in two layers", layered, "GET_orders#1/lost: two layers multiply the attempts, 3 × 3"},
 	{"attempts in two layers, the lower one retryhttp", func(ctx context.Context, c *http.Client, url string) error {
-		lower := &http.Client{Transport: &retryhttp.Transport{Base: c.Transport, PerHost: retryhttp.Unbudgeted()}}
+		lower := &http.Client{Transport: &retryhttp.Transport{Base: c.Transport, Policy: retry.Policy{Budget: retry.NoBudget{}}}}
 		return retrying(get, 3, always, backoff)(ctx, lower, url)
 	}, "GET_orders#1/lost: two layers multiply the attempts, 3 × 3"},
 	{"read error ignored", readAll, "GET_orders#1/cut: the test "},

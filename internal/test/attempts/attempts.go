@@ -3,10 +3,13 @@
 package attempts
 
 import (
+	"context"
+	"strings"
 	"time"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
+	"github.com/gobackoff/retry/retrytest"
 )
 
 // Enough is the attempt at which the operation of a test succeeds, so that a policy without
@@ -56,6 +59,9 @@ func Rows() []Row {
 		{"no delay, a minute", retry.Policy{Backoff: retry.NoDelay{}, MaxElapsed: minute}, 0, 3, 3},
 		{"constant 0, a minute", retry.Policy{Backoff: retry.Constant(0), MaxElapsed: minute}, 0, 3, 3},
 		{"no delay, a minute, 50 attempts", retry.Policy{Backoff: retry.NoDelay{}, MaxElapsed: minute, MaxAttempts: 50}, 0, 50, 50},
+		{"a rule that ends", retry.Policy{Backoff: Ending{}, MaxAttempts: 9}, 0, 9, 3},
+		{"a rule that ends, inside another", retry.Policy{Backoff: retry.Capped{Of: retry.Jittered{Of: Ending{}}, Cap: minute}, MaxAttempts: 9}, 0, 9, 3},
+		{"a rule that ends, a minute", retry.Policy{Backoff: Ending{}, MaxElapsed: minute}, 0, unlimited, 3},
 		{"hints that end waits, a minute", retry.Policy{Hint: noWait{}, MaxElapsed: minute}, s, unlimited, 3},
 
 		{"AWS", preset(awspreset.Standard21, ""), 0, 3, 3},
@@ -71,6 +77,33 @@ func preset(p awspreset.Preset, service string) retry.Policy {
 	policy.Classifier, policy.Budget = nil, nil
 	return policy
 }
+
+// Ending is a rule that has no further delay after the second: the third attempt is the last.
+type Ending struct{}
+
+// Delay returns a second, two seconds and then a negative delay.
+func (Ending) Delay(a retry.Attempt, _ float64) time.Duration {
+	if a.Number > 2 {
+		return -1
+	}
+	return time.Duration(a.Number) * time.Second
+}
+
+// Ends reports whether the rule of the row has no further delay.
+func (r Row) Ends() bool { return strings.HasPrefix(r.Name, "a rule that ends") }
+
+// Clocks returns clocks that do not tell the time of the system: one that is years behind and
+// advances only by its waits, and one that stands still.
+func Clocks() map[string]retry.Clock {
+	begin := time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
+	return map[string]retry.Clock{"behind": &retrytest.Clock{Start: begin}, "stands still": still(begin)}
+}
+
+type still time.Time
+
+func (c still) Now() time.Time { return time.Time(c) }
+
+func (still) Sleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
 // noWait is a HintRule that never waits after a hint.
 type noWait struct{}

@@ -3,6 +3,8 @@ package attempts_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"testing"
@@ -14,8 +16,10 @@ import (
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/adapt"
 	"github.com/gobackoff/retry/internal/test/attempts"
+	"github.com/gobackoff/retry/retrybatch"
 	"github.com/gobackoff/retry/retryconfig"
 	"github.com/gobackoff/retry/retryhttp"
+	"github.com/gobackoff/retry/retrykeep"
 	"github.com/gobackoff/retry/retrysql"
 	"github.com/gobackoff/retry/retrytest"
 )
@@ -24,26 +28,40 @@ var errOp = errors.New("operation failed")
 
 // ways make the attempts of a call, each in its own way. attempt returns the error of the
 // next one.
-var ways = map[string]func(t *testing.T, clock *retrytest.Clock, row attempts.Row, attempt func() error) error{
-	"Do": func(t *testing.T, _ *retrytest.Clock, row attempts.Row, attempt func() error) error {
+var ways = map[string]func(t *testing.T, clock retry.Clock, row attempts.Row, attempt func() error) error{
+	"Do": func(t *testing.T, _ retry.Clock, row attempts.Row, attempt func() error) error {
 		return retry.Do(t.Context(), row.Policy, func(context.Context) error { return attempt() })
 	},
-	"Next": func(_ *testing.T, _ *retrytest.Clock, row attempts.Row, attempt func() error) error {
-		var failed retry.Attempt
-		var elapsed time.Duration
+	"Call": func(t *testing.T, clock retry.Clock, row attempts.Row, attempt func() error) error {
+		call := row.Policy.Start()
 		for {
-			failed.Number++
-			if failed.Err = attempt(); failed.Err == nil {
+			err := attempt()
+			if err == nil {
 				return nil
 			}
-			var reason error
-			if failed.Waited, reason = row.Policy.Next(failed, elapsed); reason != nil {
-				return reason
+			wait, reason := call.Failed(t.Context(), err)
+			if reason != nil {
+				return call.GiveUp(t.Context(), reason)
 			}
-			elapsed += failed.Waited
+			_ = clock.Sleep(t.Context(), wait)
 		}
 	},
-	"Sequence": func(_ *testing.T, clock *retrytest.Clock, row attempts.Row, attempt func() error) error {
+	"Resume": func(t *testing.T, _ retry.Clock, row attempts.Row, attempt func() error) error {
+		var waited, elapsed time.Duration
+		for failures := 0; ; failures++ {
+			err := attempt()
+			if err == nil {
+				return nil
+			}
+			wait, reason := row.Policy.Resume(failures, waited, elapsed).Failed(t.Context(), err)
+			if reason != nil {
+				return reason
+			}
+			waited = wait
+			elapsed += wait
+		}
+	},
+	"Sequence": func(t *testing.T, clock retry.Clock, row attempts.Row, attempt func() error) error {
 		sequence := adapt.NewSequence(row.Policy)
 		for {
 			err := attempt()
@@ -52,12 +70,12 @@ var ways = map[string]func(t *testing.T, clock *retrytest.Clock, row attempts.Ro
 			}
 			wait, ok := sequence.Retry(err)
 			if !ok {
-				return err
+				return fmt.Errorf("%w: %w", errNoReason, err)
 			}
-			clock.Advance(wait)
+			_ = clock.Sleep(t.Context(), wait)
 		}
 	},
-	"DelayFor": func(t *testing.T, _ *retrytest.Clock, row attempts.Row, attempt func() error) error {
+	"DelayFor": func(t *testing.T, _ retry.Clock, row attempts.Row, attempt func() error) error {
 		if row.Hint != 0 {
 			t.Skip("earlier failures count as failures without hints")
 		}
@@ -71,10 +89,14 @@ var ways = map[string]func(t *testing.T, clock *retrytest.Clock, row attempts.Ro
 			}
 		}
 	},
-	"Transport": func(t *testing.T, _ *retrytest.Clock, row attempts.Row, attempt func() error) error {
+	"Transport": func(t *testing.T, _ retry.Clock, row attempts.Row, attempt func() error) error {
 		base := roundTripper(func(*http.Request) (*http.Response, error) {
 			resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: http.NoBody}
-			if attempt() != nil {
+			err := attempt()
+			if _, gaveUp := err.(*retry.Error); gaveUp {
+				return nil, err
+			}
+			if err != nil {
 				resp.StatusCode = http.StatusServiceUnavailable
 				if row.Hint != 0 {
 					resp.Header.Set("Retry-After", strconv.Itoa(int(row.Hint.Seconds())))
@@ -82,16 +104,47 @@ var ways = map[string]func(t *testing.T, clock *retrytest.Clock, row attempts.Ro
 			}
 			return resp, nil
 		})
-		client := http.Client{Transport: &retryhttp.Transport{Base: base, Policy: row.Policy, PerHost: retryhttp.Unbudgeted()}}
+		row.Policy.Budget = retry.NoBudget{}
+		// A Limiter would learn from the hints, and wait instead of the policy.
+		client := http.Client{Transport: &retryhttp.Transport{Base: base, Policy: row.Policy, PerScope: retryhttp.Unlimited()}}
 		resp, err := client.Get("http://host/")
-		require.NoError(t, err)
+		if err != nil {
+			return err
+		}
 		return retryhttp.CheckStatus(resp)
 	},
-	"InTx": func(t *testing.T, _ *retrytest.Clock, row attempts.Row, attempt func() error) error {
+	"InTx": func(t *testing.T, _ retry.Clock, row attempts.Row, attempt func() error) error {
 		begin := func(context.Context) (tx, error) { return tx{}, nil }
 		return retrysql.InTxFunc(t.Context(), row.Policy, begin, func(context.Context, tx) error { return attempt() })
 	},
 }
+
+// anew are the ways in which a policy without a bound has other attempts than in Do: MaxAttempts 0
+// means no bound for a Keeper.
+var anew = map[string]func(t *testing.T, clock retry.Clock, row attempts.Row, attempt func() error) error{
+	"Keeper": func(t *testing.T, _ retry.Clock, row attempts.Row, attempt func() error) error {
+		k := &retrykeep.Keeper{Policy: row.Policy}
+		return k.Run(t.Context(), func(context.Context, func()) error {
+			err := attempt()
+			if err == nil {
+				return retry.Permanent(errEnough)
+			}
+			return err
+		})
+	},
+	"Batch": func(t *testing.T, _ retry.Clock, row attempts.Row, attempt func() error) error {
+		batch := retrybatch.Batch[int]{Policy: row.Policy, MayRepeat: func(int) bool { return true }}
+		_, err := retrybatch.Do(t.Context(), batch, []int{1}, func(context.Context, []int) (map[int]error, error) {
+			return nil, attempt()
+		})
+		return err
+	},
+}
+
+var (
+	errEnough   = errors.New("enough")
+	errNoReason = errors.New("a Sequence does not say why it ends")
+)
 
 type roundTripper func(*http.Request) (*http.Response, error)
 
@@ -102,28 +155,83 @@ type tx struct{}
 func (tx) Commit(context.Context) error   { return nil }
 func (tx) Rollback(context.Context) error { return nil }
 
+// TestAttempts: a policy means the same number of attempts in each way, whatever its clock.
 func TestAttempts(t *testing.T) {
 	for _, row := range attempts.Rows() {
 		require.NoError(t, row.Policy.Validate(), row.Name)
 		assert.Equal(t, row.Most, row.Policy.Attempts(), row.Name)
 		for name, call := range ways {
-			t.Run(row.Name+"/"+name, func(t *testing.T) {
-				clock := &retrytest.Clock{}
-				row.Policy.Clock = clock
-				made := 0
-				err := call(t, clock, row, func() error {
-					if made++; made >= attempts.Enough {
-						return nil
-					}
-					return retry.After(errOp, row.Hint)
+			for age, clock := range attempts.Clocks() {
+				t.Run(row.Name+"/"+name+"/"+age, func(t *testing.T) {
+					compare(t, clock, row, call)
 				})
-				assert.Equal(t, made == attempts.Enough, err == nil)
-				assert.LessOrEqual(t, made, row.Most)
-				if row.Made != 0 {
-					assert.Equal(t, row.Made, made)
-				} else {
-					assert.Greater(t, made, 3, "more than without a limit of time")
+			}
+		}
+		if row.Policy.MaxAttempts == 0 || row.Hint != 0 {
+			continue
+		}
+		for name, call := range anew {
+			for age, clock := range attempts.Clocks() {
+				t.Run(row.Name+"/"+name+"/"+age, func(t *testing.T) {
+					compare(t, clock, row, call)
+				})
+			}
+		}
+	}
+}
+
+func compare(t *testing.T, clock retry.Clock, row attempts.Row, call func(*testing.T, retry.Clock, attempts.Row, func() error) error) {
+	t.Helper()
+	row.Policy.Clock = clock
+	made := 0
+	err := call(t, clock, row, func() error {
+		made++
+		if made >= attempts.Enough {
+			return nil
+		}
+		return retry.After(errOp, row.Hint)
+	})
+	assert.Equal(t, made == attempts.Enough, err == nil || errors.Is(err, errEnough))
+	assert.LessOrEqual(t, made, row.Most)
+	if row.Made != 0 {
+		assert.Equal(t, row.Made, made)
+	} else {
+		assert.Greater(t, made, 3, "more than without a limit of time")
+	}
+	if row.Ends() && !errors.Is(err, errNoReason) {
+		assert.ErrorIs(t, err, retry.ErrBackoff)
+	}
+}
+
+// TestGaveUp: if a loop inside an attempt has given up, no other loop makes its attempts again,
+// unless it is a queue or a connection, which begin anew: there, the last failure decides.
+func TestGaveUp(t *testing.T) {
+	for name, tt := range map[string]struct {
+		err    error
+		queue  int // attempts of a queue or a connection
+		direct int
+	}{
+		"transient":      {&retry.Error{Err: errOp, Reason: retry.ErrMaxAttempts, Attempts: 3}, 4, 1},
+		"its rule ended": {&retry.Error{Err: errOp, Reason: retry.ErrBackoff, Attempts: 3}, 4, 1},
+		"permanent":      {&retry.Error{Err: retry.Permanent(errOp), Reason: retry.ErrMaxAttempts, Attempts: 3}, 1, 1},
+		"marked":         {retry.Transient(&retry.Error{Err: errOp, Reason: retry.ErrMaxAttempts, Attempts: 3}), 4, 4},
+	} {
+		all := maps.Clone(ways)
+		maps.Copy(all, anew)
+		for way, call := range all {
+			t.Run(name+"/"+way, func(t *testing.T) {
+				row := attempts.Row{Policy: retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 4, Clock: &retrytest.Clock{}}}
+				made := 0
+				err := call(t, row.Policy.Clock, row, func() error {
+					made++
+					return tt.err
+				})
+				assert.Error(t, err)
+				want := tt.direct
+				if way == "DelayFor" || way == "Keeper" {
+					want = tt.queue
 				}
+				assert.Equal(t, want, made)
 			})
 		}
 	}

@@ -8,32 +8,43 @@ import (
 	"time"
 )
 
-// Check fails the test if what prepare returns takes more than half a second for input of
-// size bytes, or more than 40 times as long as for a tenth of them: a reader that takes
-// quadratic time needs 100 times as long, and seconds. The fastest of several runs counts,
-// and the limits are far above what an idle machine needs, because it may be busy. The race
-// detector, which takes ten times as long for some code and not for other, ends the test.
+const (
+	parts     = 10              // a large input is so many times as long as a small one
+	tolerated = 4               // one large input may take so many times as long as that many small ones
+	patience  = 2 * time.Second // of the processor, for all rounds but the last
+)
+
+// Check fails the test if what prepare returns takes much longer for input of size bytes than ten
+// times for a tenth of them. A reader that takes quadratic time needs ten times as long. Check
+// compares the time of the processor that the process uses, side by side, so it does not matter
+// how long the machine takes. It passes if one of several rounds does, because a round may be
+// disturbed, for example by the garbage collector. The race detector, which takes ten times as
+// long for some code and not for other, ends the test.
 func Check(t *testing.T, size int, prepare func(size int) (run func())) {
 	t.Helper()
 	if info, _ := debug.ReadBuildInfo(); info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
 		t.Skip("the race detector changes the times")
 	}
-	const limit = 500 * time.Millisecond
-	small, large := prepare(size/10), prepare(size)
+	small, large := prepare(size/parts), prepare(size)
 	small() // allocates what is made once
-	short, long := time.Hour, time.Hour
-	for start := time.Now(); time.Since(start) < 20*time.Second; {
-		short, long = min(short, duration(small)), min(long, duration(large))
-		// Below a millisecond, the ratio says nothing.
-		if long <= limit && long <= 40*max(short, time.Millisecond) {
+	var short, long time.Duration
+	for start := used(); used()-start < patience; {
+		short = processorTime(func() {
+			for range parts {
+				small()
+			}
+		})
+		long = processorTime(large)
+		// If the small inputs need less than the clock of the processor shows, the ratio says nothing.
+		if long <= tolerated*max(short, resolution) {
 			return
 		}
 	}
-	t.Errorf("%d bytes take %v, %d bytes take %v", size/10, short, size, long)
+	t.Errorf("%d times %d bytes take %v of the processor, %d bytes take %v", parts, size/parts, short, size, long)
 }
 
-func duration(run func()) time.Duration {
-	start := time.Now()
+func processorTime(run func()) time.Duration {
+	start := used()
 	run()
-	return time.Since(start)
+	return used() - start
 }

@@ -11,7 +11,7 @@ import (
 type Key struct{}
 
 // On returns why a Transport with several attempts returned resp although it is a failure that
-// it would have retried; nil: it did not.
+// it would have retried; nil: it did not. Err is what a repetition lacked, or nil.
 func On(resp *http.Response) *retry.Error {
 	if resp.Request == nil {
 		return nil

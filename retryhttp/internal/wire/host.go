@@ -9,15 +9,29 @@ type Host struct {
 	Name    string // without port
 	Address string // name:port
 
-	protocol  atomic.Int32  // the major version of HTTP that it used last; 0: unknown
-	responses atomic.Uint32 // that have arrived
+	protocol atomic.Int32 // the major version of HTTP that it used last; 0: unknown
 
 	plain, secure pool        // for the URL's scheme
 	noPool        atomic.Bool // no connections are opened: the http.Transport cannot, or the host is forgotten
+	left          atomic.Bool // see Leave
 }
 
-// Responses returns the number of responses that have arrived; it may overflow.
-func (h *Host) Responses() uint32 { return h.responses.Load() }
+// Leave says that a request got no response in time. The http.Transport may have an HTTP/2 connection
+// that is dead, and would use it for every further request. So they leave over the pool as long as
+// that has a connection, which it gets with the next request that has Since.
+func (h *Host) Leave() { h.left.Store(true) }
+
+// hasLeft reports whether requests leave over the pool since Leave.
+func (h *Host) hasLeft(scheme string) bool {
+	if !h.left.Load() {
+		return false
+	}
+	p := &h.plain
+	if scheme == "https" {
+		p = &h.secure
+	}
+	return p.hasUsable()
+}
 
 // CloseIdle closes the connections that are not in use.
 func (h *Host) CloseIdle() {

@@ -1,8 +1,10 @@
 package wire
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 )
 
 // Lower is the RoundTripper that a wrapper gets as its base. It sends a request in an Exchange of
@@ -11,6 +13,8 @@ import (
 type Lower struct {
 	Base func() http.RoundTripper
 	Host func(*url.URL) *Host
+
+	strays atomic.Int64 // requests that were passed on without a known attempt
 }
 
 // RoundTrip implements [http.RoundTripper].
@@ -18,12 +22,19 @@ func (l *Lower) RoundTrip(req *http.Request) (*http.Response, error) {
 	base := l.Base()
 	direct, _ := base.(*http.Transport)
 	attempt, _ := req.Context().Value(exchangeKey{}).(*Exchange)
+	if attempt != nil && attempt.Lower == l && attempt.isVain() {
+		if req.Body != nil {
+			_ = req.Body.Close()
+		}
+		return nil, errors.New("retryhttp: the attempt has failed before its request was sent")
+	}
 	if direct == nil || attempt == nil || attempt.Lower != l || !attempt.begin() {
+		l.strays.Add(1)
 		return base.RoundTrip(req)
 	}
 	s := *attempt.Settings
 	s.Base, s.Direct, s.Lower, s.Host = base, direct, nil, l.Host(req.URL)
-	x := &Exchange{Context: req.Context(), Settings: &s, Single: attempt.Single}
+	x := &Exchange{Context: req.Context(), Settings: &s, Alone: attempt.Alone, Since: attempt.Since}
 	x.Request = *req.WithContext(x)
 	x.Request.GetBody = nil // with GetBody, net/http could resend the request
 	resp, fate, err := Send(x)
@@ -60,6 +71,14 @@ func (l lowerings) fate(mayRepeat bool) (fate Fate, again bool) {
 		return Unknown, l.again && mayRepeat
 	}
 	return l.last, l.again
+}
+
+// isVain reports whether the attempt ended with an error before the wrapper passed a request on. The
+// request counts as unsent since then.
+func (x *Exchange) isVain() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.vain
 }
 
 // begin notes that the wrapper passes a request on. It reports false if the attempt is over.

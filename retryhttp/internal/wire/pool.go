@@ -3,10 +3,12 @@ package wire
 import (
 	"context"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // A pool has HTTP/2 connections of an http.Transport to one host, beside those that the
@@ -25,7 +27,7 @@ import (
 // over HTTP/1, net/http resends only few requests, and manages its connections itself.
 type pool struct {
 	mu        sync.Mutex
-	conns     []*http.ClientConn
+	conns     []*conn       // that can be shared, the newest last
 	others    int           // connections that are being opened, or serve one request
 	added     chan struct{} // closed when conns gets another; nil: nobody waits for that
 	dialer    *http.Transport
@@ -47,28 +49,35 @@ func (h *Host) poolFor(req *http.Request) *pool {
 	return nil
 }
 
-// get returns a connection for a request, or the error of opening one. Each request that finds
+// A conn is a connection of a pool.
+type conn struct {
+	*http.ClientConn
+	opened time.Time
+	single bool // it serves the request that opened it, as with HTTP/1, or because nobody else finds it
+}
+
+// get returns a connection for the request of x, or the error of opening one. Each request that finds
 // none opens one and takes the first that is there, its own or another's, as net/http does: a
-// connection that hangs while it is opened delays nobody else. own means that the connection
-// serves this request alone.
-func (p *pool) get(req *http.Request, t *http.Transport, address string) (conn *http.ClientConn, own bool, err error) {
-	ctx := req.Context()
+// connection that hangs while it is opened delays nobody else. A request that wants to be alone holds
+// a connection, which is not among those that can be shared until share is called.
+func (p *pool) get(x *Exchange) (c *conn, held bool, err error) {
+	ctx := x.Request.Context()
 	left := make(chan struct{})
 	defer close(left)
 	var opened chan opening
 	for {
-		conn, added := p.usable(t, opened == nil)
-		if conn != nil {
-			return conn, false, nil
+		c, held, added := p.usable(x, opened == nil)
+		if c != nil {
+			return c, held, nil
 		}
 		if opened == nil && added == nil {
 			opened = make(chan opening)
-			go p.open(dialContext(req, t), req.URL.Scheme, address, opened, left)
+			go p.open(dialContext(&x.Request, x.Direct), x, opened, left)
 			added = p.wait()
 		}
 		select {
 		case o := <-opened:
-			return o.conn, o.single, o.err
+			return o.conn, o.held, o.err
 		case <-added:
 		case <-ctx.Done():
 			return nil, false, ctx.Err()
@@ -79,30 +88,52 @@ func (p *pool) get(req *http.Request, t *http.Transport, address string) (conn *
 // isUsable reports whether a connection can take a request. It does not reserve a stream: a
 // request that waits for its reserved stream would block those that have reserved the rest
 // (Go 1.26).
-func isUsable(c *http.ClientConn) bool { return c.Err() == nil && c.Available() > 0 }
+func isUsable(c *conn) bool { return c.Err() == nil && c.Available() > 0 }
 
-// usable returns a connection that can take a request. If there is none, and the caller has to
+// find returns the index of a connection for the request of x, or -1. p.mu is held.
+func (p *pool) find(x *Exchange) int {
+	for i := len(p.conns) - 1; i >= 0; i-- {
+		c := p.conns[i]
+		if isUsable(c) && c.opened.After(x.Since) && (!x.Alone || c.InFlight() == 0) {
+			return i
+		}
+	}
+	return -1
+}
+
+// usable returns a connection that can take the request of x. If there is none, and the caller has to
 // wait for that of another request, it returns a channel that is closed when there is a new one.
-// Otherwise the caller must call open, if it has not done that, and both results are nil.
-func (p *pool) usable(t *http.Transport, mayOpen bool) (*http.ClientConn, chan struct{}) {
+// Otherwise the caller must call open, if it has not done that, and there is neither.
+func (p *pool) usable(x *Exchange, mayOpen bool) (c *conn, held bool, added chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.conns = slices.DeleteFunc(p.conns, func(c *http.ClientConn) bool { return c.Err() != nil })
-	i := slices.IndexFunc(p.conns, isUsable)
-	if i >= 0 {
-		return p.conns[i], nil
-	}
-	if t.MaxConnsPerHost > 0 && len(p.conns) >= t.MaxConnsPerHost {
-		return p.conns[len(p.conns)-1], nil // its RoundTrip waits
-	}
-	if !mayOpen || t.MaxConnsPerHost > 0 && len(p.conns)+p.others >= t.MaxConnsPerHost {
-		return nil, p.waitLocked()
+	p.conns = slices.DeleteFunc(p.conns, func(c *conn) bool { return c.Err() != nil })
+	i, most := p.find(x), x.Direct.MaxConnsPerHost
+	switch {
+	case i >= 0 && x.Alone:
+		c = p.conns[i]
+		p.conns = slices.Delete(p.conns, i, i+1)
+		p.others++
+		return c, true, nil
+	case i >= 0:
+		return p.conns[i], false, nil
+	case most > 0 && len(p.conns) >= most:
+		return p.conns[len(p.conns)-1], false, nil // its RoundTrip waits
+	case !mayOpen, most > 0 && len(p.conns)+p.others >= most:
+		return nil, false, p.waitLocked()
 	}
 	p.others++
 	if p.dialer == nil {
-		p.dialer = dialerOf(t)
+		p.dialer = dialerOf(x.Direct)
 	}
-	return nil, nil
+	return nil, false, nil
+}
+
+// hasUsable reports whether there is a connection that can take a request.
+func (p *pool) hasUsable() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.ContainsFunc(p.conns, isUsable)
 }
 
 // dialerOf returns t, or a copy of it. The copy gets the proxy from the context of the dial,
@@ -143,43 +174,85 @@ func dialContext(req *http.Request, t *http.Transport) context.Context {
 
 // opening is a connection that was opened, or the error.
 type opening struct {
-	conn   *http.ClientConn
-	single bool // it carries one request at a time, as with HTTP/1, or nobody else finds it
-	err    error
+	conn *conn
+	held bool // see get
+	err  error
 }
 
-// open opens a connection. If the request that asked for it has left, the connection stays for
+// open opens a connection for the request of x. If that has left, the connection stays for
 // others if it can be shared.
-func (p *pool) open(ctx context.Context, scheme, address string, result chan<- opening, left <-chan struct{}) {
+func (p *pool) open(ctx context.Context, x *Exchange, result chan<- opening, left <-chan struct{}) {
+	alone, since := x.Alone, x.Since // x may be gone when the connection is open
+	scheme, address := x.Request.URL.Scheme, x.Host.Address
 	p.mu.Lock()
 	dialer := p.dialer
 	p.mu.Unlock()
-	var o opening
-	o.conn, o.err = dialer.NewClientConn(ctx, scheme, address)
+	begun := time.Now()
+	made, err := dialer.NewClientConn(ctx, scheme, address)
+	o := opening{err: err}
 	p.mu.Lock()
-	o.single = o.err == nil && (o.conn.Available() == 1 || p.forgotten)
-	if !o.single {
+	switch {
+	case err != nil:
 		p.others--
-	}
-	if o.err == nil && !o.single {
-		i := slices.IndexFunc(p.conns, isUsable)
-		if i < 0 {
-			p.conns = append(p.conns, o.conn)
-		} else { // another one was faster
-			go o.conn.Close()
-			o.conn = p.conns[i]
-		}
+	case made.Available() == 1 || p.forgotten:
+		o.conn = &conn{ClientConn: made, opened: begun, single: true}
+	case alone:
+		o.conn, o.held = &conn{ClientConn: made, opened: begun}, true
+	default:
+		p.others--
+		o.conn = p.add(&conn{ClientConn: made, opened: begun}, since)
 	}
 	p.signal() // also after a failure: another request may open one now
 	p.mu.Unlock()
 	select {
 	case result <- o:
 	case <-left:
-		if o.single {
-			_ = o.conn.Close()
-			p.end()
-		}
+		p.giveBack(o)
 	}
+}
+
+// add adds a connection to those that can be shared, unless another one was faster. It returns the
+// one to use. Those that were opened before since may be dead, so they are retired. p.mu is held.
+func (p *pool) add(c *conn, since time.Time) *conn {
+	p.conns = slices.DeleteFunc(p.conns, func(other *conn) bool {
+		old := !other.opened.After(since)
+		if old {
+			go retire(other.ClientConn)
+		}
+		return old
+	})
+	i := p.find(&Exchange{})
+	if i >= 0 {
+		go c.Close()
+		return p.conns[i]
+	}
+	p.conns = append(p.conns, c)
+	return c
+}
+
+// giveBack takes a connection whose request has left.
+func (p *pool) giveBack(o opening) {
+	switch {
+	case o.err != nil:
+	case o.conn.single:
+		_ = o.conn.Close()
+		p.end()
+	case o.held:
+		p.share(o.conn)
+	}
+}
+
+// share adds a connection that was held for one request to those that can be shared.
+func (p *pool) share(c *conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.others--
+	if p.forgotten {
+		retire(c.ClientConn)
+	} else {
+		p.conns = append(p.conns, c)
+	}
+	p.signal()
 }
 
 // end notes that a connection which served one request is closed.
@@ -213,18 +286,29 @@ func (p *pool) waitLocked() chan struct{} {
 }
 
 // roundTrip sends req over a connection, which it retires if that accepts no more requests,
-// or if it is the request's own.
-func (p *pool) roundTrip(c *http.ClientConn, own bool, req *http.Request) (*http.Response, error) {
-	resp, err := c.RoundTrip(req)
+// or if it is the request's own. If the connection is held, it can be shared from the moment when the
+// headers of req have been written.
+func (p *pool) roundTrip(c *conn, held bool, req *http.Request) (*http.Response, error) {
+	sent, share := req, func() {}
+	if held {
+		share = sync.OnceFunc(func() { p.share(c) })
+		trace := &httptrace.ClientTrace{WroteHeaders: share}
+		sent = req.WithContext(httptrace.WithClientTrace(req.Context(), trace))
+	}
+	resp, err := c.RoundTrip(sent)
+	share()
+	if err == nil {
+		resp.Request = req
+	}
 	m := meaningOf(err)
 	switch {
-	case own:
-		p.retireOwn(c)
-	case m == notSent, m == notTaken:
+	case c.single:
+		p.retireOwn(c.ClientConn)
+	case m == notSent, m == notTaken, m == turnedAway:
 		p.mu.Lock()
-		p.conns = slices.DeleteFunc(p.conns, func(other *http.ClientConn) bool { return other == c })
+		p.conns = slices.DeleteFunc(p.conns, func(other *conn) bool { return other == c })
 		p.mu.Unlock()
-		retire(c)
+		retire(c.ClientConn)
 	}
 	return resp, err
 }
@@ -258,7 +342,7 @@ func (p *pool) eachConn(f func(*http.ClientConn)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, c := range p.conns {
-		f(c)
+		f(c.ClientConn)
 	}
 }
 

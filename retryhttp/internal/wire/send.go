@@ -14,18 +14,21 @@ import (
 	"net/http/httptrace"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/errfacts"
 )
 
 // A Fate is what is known about the server after a request.
-type Fate uint8
+type Fate = errfacts.Fate
 
+// The fates.
 const (
-	Answered    Fate = iota // it responded
-	Unsent                  // nothing of the request left
-	Unprocessed             // it received the request and did not act on it
-	Unknown                 // anything else: it may have executed the request
+	Answered    = errfacts.Answered    // it responded
+	Unsent      = errfacts.Unsent      // nothing of the request left
+	Unprocessed = errfacts.Unprocessed // it received the request and did not act on it
+	Unknown     = errfacts.Uncertain   // anything else: it may have executed the request
 )
 
 // Settings are shared by the requests of one call, and are not changed by Send.
@@ -48,7 +51,13 @@ type Exchange struct {
 	*Settings
 	Request http.Request                  // without GetBody
 	GetBody func() (io.ReadCloser, error) // nil: there is no body, or it can be sent only once
-	Single  bool                          // net/http must not resend it, even if it may be repeated
+
+	// Alone asks for an HTTP/2 connection that no other request uses when this one is written. A
+	// server that closes its connections often may refuse what comes later.
+	Alone bool
+	// Since, unless it is zero, asks for a connection that was opened after that time. An older one
+	// may be dead.
+	Since time.Time
 
 	// What Send has found, besides its results.
 
@@ -72,22 +81,22 @@ type Exchange struct {
 	http2  bool  // or HTTP/3: the latest connection carries concurrent requests
 	writes int32 // times the headers were written
 	lower  lowerings
+	strays int64 // those of Lower at the beginning
+	vain   bool  // a wrapper returned an error and had passed nothing on
 }
 
 // Send sends the request of x. The response is nil if and only if the error is not, and the
-// fate is Answered if and only if there is a response. Release has to be called when the
-// response's body is not needed any more.
+// fate is Answered if and only if there is a response.
 func Send(x *Exchange) (*http.Response, Fate, error) {
 	x.route()
 	resp, err := x.pass()
-	last := x.finish()
+	last := x.finish(err)
 	switch {
 	case err != nil:
 		resp = nil
 	case resp == nil:
 		err = retry.Permanent(fmt.Errorf("retryhttp: %T returned neither a response nor an error", x.Base))
 	default:
-		x.Host.responses.Add(1)
 		if x.Lower == nil { // otherwise, the wrapper may have made it
 			x.Host.protocol.Store(int32(resp.ProtoMajor))
 		}
@@ -98,6 +107,9 @@ func Send(x *Exchange) (*http.Response, Fate, error) {
 			err = errLost
 		}
 	}
+	if x.cancel != nil {
+		x.releaseWith(resp)
+	}
 	err = legible(err)
 	m := meaningOf(err)
 	var fate Fate
@@ -107,6 +119,26 @@ func Send(x *Exchange) (*http.Response, Fate, error) {
 	return resp, fate, err
 }
 
+// releaseWith frees what the context of x holds, at the latest when the body of resp is closed. resp
+// may be nil.
+func (x *Exchange) releaseWith(resp *http.Response) {
+	if resp == nil || resp.Body == nil || resp.StatusCode == http.StatusSwitchingProtocols {
+		x.cancel()
+		return
+	}
+	resp.Body = &heldBody{resp.Body, x.cancel}
+}
+
+type heldBody struct {
+	io.ReadCloser
+	release context.CancelFunc
+}
+
+func (b *heldBody) Close() error {
+	defer b.release()
+	return b.ReadCloser.Close()
+}
+
 // fate returns the fate of the request that ended with err, whose text means m, in the last
 // state. again reports whether it should be sent again at once: not if no connection could
 // be established, because a server that is down needs a wait.
@@ -114,18 +146,22 @@ func (x *Exchange) fate(err error, m meaning, last state) (fate Fate, again bool
 	switch {
 	case err == nil:
 		return Answered, false
-	case isUnsent(err):
+	case errfacts.SaysUnsent(err):
+		return Unsent, false
+	case x.vain:
 		return Unsent, false
 	case x.lower.begun > 0:
 		return x.lower.fate(x.MayRepeat)
 	case last == stopped:
 		return Unknown, x.MayRepeat
-	case last == asking, (last == quiet || !x.watched) && isDial(err):
+	case last == asking, (last == quiet || !x.watched) && isUnsent(err):
 		return Unsent, false
 	case !x.MayRepeat && x.Direct == nil && last == later:
 		return Unknown, false
 	case m == notSent:
 		return Unsent, true
+	case m == turnedAway && (x.MayRepeat || !x.DistrustGoAway):
+		return Unprocessed, false
 	case m == notTaken && (x.MayRepeat || !x.DistrustGoAway),
 		m == refused && (x.MayRepeat || x.TrustRefusedStream):
 		return Unprocessed, true
@@ -139,21 +175,18 @@ func (x *Exchange) fate(err error, m meaning, last state) (fate Fate, again bool
 // net/http resends some requests by itself: over HTTP/1, requests without a body that are
 // idempotent in its view, if a reused connection broke; over HTTP/2, all requests without a
 // body, after a GOAWAY and after REFUSED_STREAM, which HAProxy also sends when its server
-// has executed the request. So a request that must not be executed twice, and one that is
-// sent again, leaves over a connection of the host's pool, where net/http resends nothing
-// and returns the reason. Other requests, and all if Base is not an http.Transport, are
+// has executed the request. So a request that must not be executed twice leaves over a connection
+// of the host's pool, where net/http resends nothing and returns the reason. So does one that
+// needs a new connection. Other requests, and all if Base is not an http.Transport, are
 // observed. If Base is a wrapper, the request is routed below it: see Lower.
 func (x *Exchange) route() {
 	x.empty = x.Request.Body == nil || x.Request.Body == http.NoBody
 	protocol := x.Host.protocol.Load()
-	if x.empty && x.Direct != nil && x.Request.URL != nil {
-		http2 := protocol == 2 || protocol == 0 && (x.Request.URL.Scheme == "https" || x.overHTTP2(nil))
-		if (x.Single || !x.MayRepeat) && http2 || !x.MayRepeat && isReplayable(&x.Request) {
-			x.pool = x.Host.poolFor(&x.Request)
-		}
+	if x.Direct != nil && x.Request.URL != nil && x.needsPool(protocol) {
+		x.pool = x.Host.poolFor(&x.Request)
 	}
 	x.watched = x.pool == nil && (x.empty || !x.MayRepeat) && x.Lower == nil
-	if protocol != 1 || x.empty || x.Direct == nil || x.GetBody == nil || isReplayable(&x.Request) {
+	if protocol != 1 || x.pool != nil || x.empty || x.Direct == nil || x.GetBody == nil || isReplayable(&x.Request) {
 		return
 	}
 	// Over HTTP/1, net/http sends such a request again only if nothing was written.
@@ -161,6 +194,19 @@ func (x *Exchange) route() {
 	if !x.MayRepeat {
 		x.Request.GetBody = x.rewind
 	}
+}
+
+// needsPool reports whether the request has to leave over a connection of the pool: because only
+// there it can have one that is new, or because net/http must not send it again.
+func (x *Exchange) needsPool(protocol int32) bool {
+	http2 := protocol == 2 || protocol == 0 && (x.Request.URL.Scheme == "https" || x.overHTTP2(nil))
+	switch {
+	case !x.Since.IsZero(), http2 && (x.Alone || x.Host.hasLeft(x.Request.URL.Scheme)):
+		return true
+	case !x.empty || x.MayRepeat:
+		return false
+	}
+	return http2 || isReplayable(&x.Request)
 }
 
 // isReplayable reports whether net/http resends the request over HTTP/1 although the
@@ -188,15 +234,22 @@ func (x *Exchange) rewind() (io.ReadCloser, error) {
 
 // pass passes the request on.
 func (x *Exchange) pass() (*http.Response, error) {
+	if x.Lower != nil {
+		x.strays = x.Lower.strays.Load()
+	}
 	if x.pool == nil {
 		return x.Base.RoundTrip(&x.Request)
 	}
-	conn, own, err := x.pool.get(&x.Request, x.Direct, x.Host.Address)
+	report(x.Context, Queued)
+	conn, held, err := x.pool.get(x)
 	switch {
 	case err == nil:
-		return x.pool.roundTrip(conn, own, &x.Request)
+		return x.pool.roundTrip(conn, held, &x.Request)
 	case meaningOf(err) != noPool:
 		x.saw(asking, nil)
+		if x.Request.Body != nil {
+			_ = x.Request.Body.Close()
+		}
 		return nil, err
 	}
 	x.Host.noPool.Store(true)
@@ -206,9 +259,10 @@ func (x *Exchange) pass() (*http.Response, error) {
 
 // finish stops observing, because the context may later be used for other requests. It
 // returns the last state.
-func (x *Exchange) finish() state {
+func (x *Exchange) finish(err error) state {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.vain = err != nil && x.Lower != nil && x.lower.begun == 0 && x.strays == x.Lower.strays.Load()
 	if x.http2 {
 		x.Host.protocol.Store(2)
 	}
@@ -217,13 +271,3 @@ func (x *Exchange) finish() state {
 	x.Resends = int(max(0, x.writes-1))
 	return last
 }
-
-// Release frees what the context of x holds.
-func (x *Exchange) Release() {
-	if x.cancel != nil {
-		x.cancel()
-	}
-}
-
-// MustRelease reports whether Release has anything to free.
-func (x *Exchange) MustRelease() bool { return x.cancel != nil }

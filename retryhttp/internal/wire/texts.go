@@ -1,47 +1,22 @@
 package wire
 
 import (
-	"errors"
-	"net"
-	"slices"
 	"strings"
+
+	"github.com/gobackoff/retry/internal/errfacts"
 )
 
-// An UnsentError is the error of a Base that says that nothing was sent.
-type UnsentError struct{ error }
-
-// NewUnsentError returns an UnsentError with the text of err.
-func NewUnsentError(err error) *UnsentError { return &UnsentError{err} }
-
-func (e *UnsentError) Unwrap() error { return e.error }
-
-// isUnsent reports whether a Base has marked err. Like isDial, it does not look into joined
-// errors.
+// isUnsent reports whether err means that no connection could be established.
 func isUnsent(err error) bool {
-	for ; err != nil; err = errors.Unwrap(err) {
-		if _, ok := err.(*UnsentError); ok {
-			return true
-		}
-	}
-	return false
-}
-
-// isDial reports whether err means that no connection could be established. It does not
-// look into joined errors, because one of them may be about a request that was sent.
-func isDial(err error) bool {
-	for ; err != nil; err = errors.Unwrap(err) {
-		if op, ok := err.(*net.OpError); ok && slices.Contains([]string{"dial", "proxyconnect", "socks connect"}, op.Op) {
-			return true
-		}
-	}
-	return false
+	facts := errfacts.Read(err)
+	return facts.Fate() == errfacts.Unsent
 }
 
 // errLost and errUntold are the errors of stopped exchanges. They replace net/http's
 // error, which reports a canceled request.
 const (
 	errLost   lostError = "no response: the connection was lost or the stream was reset"
-	errUntold lostError = errLost + " (net/http does not tell the reason for a request without a body: see Transport.Wrap)"
+	errUntold lostError = "set Transport.Wrap instead of a Base that wraps the http.Transport, which hides why the server refused the request: " + errLost
 )
 
 type lostError string
@@ -55,12 +30,13 @@ func (lostError) ConnectionError() bool { return true }
 type meaning uint8
 
 const (
-	notKnown  meaning = iota
-	malformed         // it cannot be sent at all
-	notSent           // a connection ended before the request was written
-	notTaken          // its stream is above the last that a GOAWAY accepts
-	refused           // its stream was refused: see Transport.TrustRefusedStream
-	noPool            // the http.Transport's HTTP/2 is an old golang.org/x/net/http2
+	notKnown   meaning = iota
+	malformed          // it cannot be sent at all
+	notSent            // a connection ended before the request was written
+	notTaken           // its stream is above the last that a GOAWAY accepts
+	turnedAway         // the same, for the first request of a connection: the GOAWAY has an error code
+	refused            // its stream was refused: see Transport.TrustRefusedStream
+	noPool             // the http.Transport's HTTP/2 is an old golang.org/x/net/http2
 )
 
 // messages lists errors of net/http and quic-go that have no exported value or type. If
@@ -70,7 +46,7 @@ var messages = [...]struct {
 	prefix, suffix string // of the text
 }{
 	{notTaken, "http2: Transport received Server's graceful shutdown GOAWAY", ""},
-	{notTaken, "http2: Transport received GOAWAY from server ErrCode:", ""},
+	{turnedAway, "http2: Transport received GOAWAY from server ErrCode:", ""},
 	{notSent, "http2: client conn not usable", ""},
 	{notSent, "http2: client conn could not be established", ""},
 	{notSent, "http2: no cached connection was available", ""},
@@ -103,8 +79,8 @@ const noRewind = "net/http: cannot rewind body after connection loss"
 
 // meaningOf returns the meaning of err or of the first error within it that has one.
 func meaningOf(err error) meaning {
-	for ; err != nil; err = errors.Unwrap(err) {
-		text := err.Error()
+	for e := range errfacts.Chain(err) {
+		text := e.Error()
 		for _, m := range messages {
 			if strings.HasPrefix(text, m.prefix) && strings.HasSuffix(text, m.suffix) {
 				return m.meaning

@@ -115,7 +115,9 @@ func (x *Exchange) saw(next state, conn net.Conn) {
 	case x.state == written && x.empty && x.http2 && next < written: // to resend the request
 		x.state = stopped
 		x.halted.Store(true)
-		x.Release()
+		if x.cancel != nil {
+			x.cancel()
+		}
 	case x.state == written:
 		x.state = later
 	default:

@@ -1,0 +1,82 @@
+package ratelimit_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/gobackoff/retry/ratelimit"
+)
+
+// begunIn makes calls that have a minute, and returns how many of them begin within a time. Each
+// succeeds after 10 ms.
+func begunIn(t *testing.T, d time.Duration, l *ratelimit.Limiter, calls int) int {
+	ctx, cancel := context.WithCancel(within(t, time.Minute))
+	var all sync.WaitGroup
+	var begun atomic.Int64
+	for range calls {
+		all.Go(func() {
+			err := l.Wait(ctx)
+			if err != nil {
+				return
+			}
+			begun.Add(1)
+			call(l, ratelimit.Response{OK: true})
+		})
+	}
+	time.Sleep(d)
+	cancel()
+	all.Wait()
+	return int(begun.Load())
+}
+
+// TestLearnedRate: what a Limiter learns from refusals without headers.
+func TestLearnedRate(t *testing.T) {
+	refused := ratelimit.Response{Refused: true}
+	for _, tt := range []struct {
+		name        string
+		before      func(t *testing.T, l *ratelimit.Limiter)
+		least, most int // calls that begin in a second
+	}{
+		{"after successes, the only route still waits", func(t *testing.T, l *ratelimit.Limiter) {
+			call(l, refused)
+			for range 60 {
+				call(l, ratelimit.Response{OK: true})
+			}
+		}, 10, 60},
+		{"as many calls as came while nothing succeeded", func(t *testing.T, l *ratelimit.Limiter) {
+			call(l, refused)
+			ctx, cancel := context.WithCancel(t.Context())
+			for range 300 {
+				go l.Wait(ctx)
+				time.Sleep(10 * ms)
+			}
+			cancel()
+			call(l, ratelimit.Response{OK: true})
+		}, 60, 100},
+		{"fewer after failures that are no refusals", func(t *testing.T, l *ratelimit.Limiter) {
+			call(l, refused)
+			for range 60 {
+				call(l, ratelimit.Response{OK: true})
+			}
+			for range 20 {
+				call(l, ratelimit.Response{})
+			}
+		}, 1, 10},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := &ratelimit.Limiter{}
+				tt.before(t, l)
+				got := begunIn(t, sec, l, 100)
+				assert.GreaterOrEqual(t, got, tt.least)
+				assert.LessOrEqual(t, got, tt.most)
+			})
+		})
+	}
+}
