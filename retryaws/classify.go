@@ -8,22 +8,31 @@ import (
 
 func classifierOf(p retry.Policy) retry.Classifier {
 	if p.Classifier == nil {
-		return sdkClassifier{}
+		return SDKRules{}
 	}
 	codes, ok := p.Classifier.(retry.Codes)
 	if ok {
 		codes.Else = classifierOf(retry.Policy{Classifier: codes.Else})
 		return codes
 	}
-	return retry.FirstOf(p.Classifier, sdkClassifier{})
+	return retry.FirstOf(p.Classifier, SDKRules{})
 }
 
-// sdkClassifier retries what the SDK's standard retryer retries. Everything else is
-// permanent, including requests that could not be signed and successful responses that
-// could not be parsed.
-type sdkClassifier struct{}
+// SDKRules is a Classifier with the rules of the SDK that the program is built with: it retries
+// what the SDK's standard retryer retries. Every other error is permanent, including a request
+// that could not be signed and a successful response that could not be parsed.
+//
+// [New] and [WithPolicy] consult SDKRules about errors that the policy's Classifier does not know.
+// Put it in front of a preset's Classifier to wait as the preset's SDK waits, and to retry what
+// the SDK of this program retries:
+//
+//	p.Classifier = retry.FirstOf(retryaws.SDKRules{}, p.Classifier)
+//
+// The Classifier of the preset then only says which headers are read.
+type SDKRules struct{}
 
-func (sdkClassifier) Classify(err error) retry.Verdict { return retry.Verdict{Class: sdkClass(err)} }
+// Classify implements [retry.Classifier].
+func (SDKRules) Classify(err error) retry.Verdict { return retry.Verdict{Class: sdkClass(err)} }
 
 func sdkClass(err error) (class retry.Class) {
 	defer func() {

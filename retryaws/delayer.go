@@ -74,7 +74,7 @@ func (d *Delayer) delay(number int, a retry.Attempt) time.Duration {
 // call.
 func endIfNegative(delay time.Duration, opErr error) (time.Duration, error) {
 	if delay < 0 {
-		return 0, errors.Join(opErr, retry.Permanent(retry.ErrMaxAttempts))
+		return 0, errors.Join(opErr, retry.Permanent(retry.ErrBackoff))
 	}
 	return delay, nil
 }

@@ -41,15 +41,25 @@
 //
 // # One loop only
 //
-// By default, a client of the SDK makes three attempts. Inside [retry.Do] or another
-// loop, the attempts multiply (three times three is nine), and the waits add up. If you
-// need the outer loop, because an attempt consists of several client calls, disable the
-// SDK's loop with
+// By default, a client of the SDK makes three attempts. Inside [retry.Do], it makes three, too:
+// Do does not repeat a call that the SDK has given up. For more attempts, set MaxAttempts in the
+// policy of the client. Loops of other libraries do repeat such a call, so the attempts multiply.
+//
+// If an attempt of yours consists of several client calls, which have to be repeated together,
+// use Do for all of them and disable the SDK's loop:
 //
 //	o.Retryer = aws.NopRetryer{}
 //
-// The server's hint is then lost: only this package reads the headers that contain it. If the
-// policy has the Classifier of a preset, this package reads the headers that the preset's SDK
-// reads. Otherwise, it reads x-amz-retry-after, in milliseconds, or else Retry-After and the
+// The server's hint is then lost, because only this package reads the headers that contain it.
+//
+// # Which headers are read
+//
+// If the policy's Classifier is that of a preset, this package reads the headers that the preset's
+// SDK reads. The same is true of [retry.FirstOf] and [retry.Codes] that consult the Classifier of
+// a preset. If a Classifier of your own consults it, give yours a method
+// Unwrap() []retry.Classifier that returns it. To retry by the rules of the SDK, but read the
+// headers of a preset, see [SDKRules].
+//
+// Otherwise, this package reads x-amz-retry-after, in milliseconds, or else Retry-After and the
 // other headers that retryhttp.RetryAfter knows.
 package retryaws

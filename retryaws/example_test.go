@@ -133,3 +133,12 @@ func ExampleDelayer() {
 	// request attempt=3; max=3
 	// [books]
 }
+
+// A preset's waits with the errors of the SDK that the program is built with.
+func ExampleSDKRules() {
+	p := awspreset.Standard21.Policy("s3")
+	p.Classifier = retry.FirstOf(retryaws.SDKRules{}, p.Classifier)
+
+	fmt.Println(p.Classify(errors.New("not an error of the SDK")).Class)
+	// Output: permanent
+}

@@ -30,6 +30,9 @@ type failures struct {
 // maxFailures bounds the list. The oldest failure is dropped.
 const maxFailures = 256
 
+// maxWrapped is the number of errors that are visited in one: it may wrap itself.
+const maxWrapped = 256
+
 // add returns false if the error is already in the list, because the attempt's other
 // token has been returned.
 func (f *failures) add(n failure) bool {
@@ -53,7 +56,7 @@ func (f *failures) add(n failure) bool {
 func (f *failures) take(err error) (failure, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for ; err != nil; err = errors.Unwrap(err) {
+	for depth := 0; err != nil && depth < maxWrapped; depth, err = depth+1, errors.Unwrap(err) {
 		if !reflect.ValueOf(err).Comparable() {
 			continue
 		}

@@ -16,21 +16,34 @@ import (
 // A hintReader returns the wait that the headers of a response ask for, or 0.
 type hintReader func(*http.Response) time.Duration
 
-// hintsOf returns the reader for a policy's client. A policy with the Classifier of a preset
-// reads the headers that the preset's SDK reads. Others read all headers that retryhttp knows.
+// hintsOf returns the reader for a policy's client. If the policy's Classifier is that of a
+// preset, or consults one, the reader reads the headers that the preset's SDK reads. Otherwise it
+// reads all headers that retryhttp knows.
 func hintsOf(p retry.Policy) hintReader {
-	classifier := p.Classifier
-	codes, ok := classifier.(retry.Codes)
-	if ok {
-		classifier = codes.Else
+	preset, ok := presetOf(p.Classifier)
+	if !ok {
+		return func(r *http.Response) time.Duration { return retryhttp.RetryAfter(r, time.Now()) }
 	}
-	c, ok := classifier.(awspreset.Classifier)
-	if ok {
-		return func(r *http.Response) time.Duration {
-			return c.Preset.RetryAfter(r.StatusCode, r.Header.Get, time.Now())
+	return func(r *http.Response) time.Duration {
+		return preset.RetryAfter(r.StatusCode, r.Header.Get, time.Now())
+	}
+}
+
+// presetOf returns the preset of the first Classifier of package awspreset among c and those that
+// c consults.
+func presetOf(c retry.Classifier) (awspreset.Preset, bool) {
+	switch c := c.(type) {
+	case awspreset.Classifier:
+		return c.Preset, true
+	case interface{ Unwrap() []retry.Classifier }:
+		for _, part := range c.Unwrap() {
+			preset, ok := presetOf(part)
+			if ok {
+				return preset, true
+			}
 		}
 	}
-	return func(r *http.Response) time.Duration { return retryhttp.RetryAfter(r, time.Now()) }
+	return 0, false
 }
 
 // add adds the hint in the response's headers to err, for package retry. Without a hint it
@@ -56,7 +69,7 @@ func responseOf(err error) *http.Response {
 }
 
 // sdkAddsHint reports whether the SDK's loop itself lengthens the wait after err as
-// [retry.HintWindow] does.
+// [awspreset.HintWindow] does.
 func sdkAddsHint(err error) bool {
 	response := responseOf(err)
 	if response == nil {

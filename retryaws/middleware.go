@@ -31,10 +31,9 @@ import (
 //
 // An attempt that returns no output within AttemptTimeout is canceled and counts as a
 // timeout; a later output is discarded. Reading a streamed body, like that of S3's
-// GetObject, is not part of the attempt.
+// GetObject, is not part of the attempt: see [Resume].
 //
-// Unless the policy has the Classifier of a preset, hints are read from the headers that
-// retryhttp.RetryAfter knows. A preset reads only the headers that its SDK reads.
+// The package comment says which headers are read for hints.
 //
 // A request whose body cannot be rewound is not repeated: after a failure that the policy
 // would retry, the error's reason is [retry.ErrUnrepeatable]. Presigning is not affected.
@@ -61,14 +60,19 @@ func WithPolicy(p retry.Policy, options ...Option) func(*middleware.Stack) error
 		if !ok {
 			return nil // presigning has removed the loop
 		}
-		if p.AttemptTimeout > 0 {
-			if err := stack.Deserialize.Add(releaser{}, middleware.After); err != nil {
-				return err
-			}
-		}
 		l := loop{policy: p, hints: hints, once: once(old)}
 		for _, option := range options {
 			option(&l)
+		}
+		if p.AttemptTimeout > 0 {
+			if err := addOnce(stack, releaser{}); err != nil {
+				return err
+			}
+		}
+		if l.resume {
+			if err := addOnce(stack, resumer{}); err != nil {
+				return err
+			}
 		}
 		_, l.hasToken = stack.Initialize.Get(tokenID)
 		_, err := stack.Finalize.Swap(loopID, l)
@@ -77,6 +81,16 @@ func WithPolicy(p retry.Policy, options ...Option) func(*middleware.Stack) error
 }
 
 const loopID = "Retry" // of the SDK's loop
+
+// addOnce adds a step next to the transport, unless it is there because WithPolicy was applied
+// twice, as for a client and then for one call.
+func addOnce(stack *middleware.Stack, step middleware.DeserializeMiddleware) error {
+	_, found := stack.Deserialize.Get(step.ID())
+	if found {
+		return nil
+	}
+	return stack.Deserialize.Add(step, middleware.After)
+}
 
 // once returns the SDK's loop for a single attempt, with the clock and the meter of the
 // client's.
@@ -99,6 +113,7 @@ type loop struct {
 	hints    hintReader
 	once     *sdkretry.Attempt
 	safely   *safely // nil: repeat whatever the policy retries
+	resume   bool    // the body of GetObject goes on after a lost connection
 	hasToken bool    // the SDK fills an idempotency token of the operation
 }
 
@@ -118,6 +133,7 @@ func (l loop) HandleFinalize(ctx context.Context, in middleware.FinalizeInput, n
 	if !rewinds {
 		attempt.most = 1
 	}
+	ctx = l.resumable(ctx, req, next)
 	err = retry.Do(ctx, p, func(ctx context.Context) error {
 		attempt.number++
 		if attempt.number > 1 {
@@ -134,9 +150,10 @@ func (l loop) HandleFinalize(ctx context.Context, in middleware.FinalizeInput, n
 		switch {
 		case err == nil || p.Classify(err).Class == retry.ClassPermanent:
 		case !rewinds:
-			err = retry.Unrepeatable(fmt.Errorf("%w (the body of the request cannot be rewound)", err))
+			err = retry.Unrepeatable(fmt.Errorf("%w (the body of the request cannot be rewound: pass an io.ReadSeeker)", err))
 		case l.safely != nil && !l.safely.mayRepeat(ctx, req, l.hasToken) && sent.mayHaveEffect(err):
-			err = retry.Unrepeatable(fmt.Errorf("%w (the operation may have taken effect)", err))
+			err = retry.Unrepeatable(fmt.Errorf("%w (the operation may have taken effect; if it may be executed twice, name %s in Safely to repeat it)",
+				err, middleware.GetOperationName(ctx)))
 		}
 		return err
 	})

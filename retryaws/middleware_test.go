@@ -96,7 +96,7 @@ func TestRewindOnce(t *testing.T) {
 		o.APIOptions = append(o.APIOptions, v4.SwapComputePayloadSHA256ForUnsignedPayloadMiddleware)
 	})
 	assert.ErrorIs(t, err, retry.ErrUnrepeatable)
-	assert.ErrorContains(t, err, "the body of the request cannot be rewound")
+	assert.ErrorContains(t, err, "the body of the request cannot be rewound: pass an io.ReadSeeker")
 	assertAPIError(t, err, "ServiceUnavailable")
 	require.Equal(t, 1, transport.count())
 	assert.Equal(t, "attempt=1; max=1", transport.requests[0].Header.Get("Amz-Sdk-Request"))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 )
 
 // A Retryer is an aws.RetryerV2 that makes the SDK's own loop retry according to a
@@ -53,7 +54,7 @@ type Retryer struct {
 //     had ended.
 //   - Limiter: its error ends a call and hides the error of the previous attempt.
 //   - Hint: nothing random is added to a hint. Since v1.48.0, the SDK itself lengthens a wait by up to 5 s if the header
-//     x-amz-retry-after asks for it, whatever the Hint rule says. [retry.HintWindow], the
+//     x-amz-retry-after asks for it, whatever the Hint rule says. [awspreset.HintWindow], the
 //     rule of this behavior, is not applied in addition. The SDK also waits after a long poll
 //     that the Budget has ended. Before, it does both only with AWS_NEW_RETRIES_2026=true.
 //   - A call that gives up returns the SDK's error. It is not a [retry.Error] and,
@@ -129,7 +130,7 @@ func (r *Retryer) RetryDelay(attempt int, opErr error) (time.Duration, error) {
 	if rule == nil {
 		rule = retry.HintAtLeast{}
 	}
-	if rule == (retry.HintWindow{}) && r.delays.sdk.followsHeader() && sdkAddsHint(opErr) {
+	if rule == (awspreset.HintWindow{}) && r.delays.sdk.followsHeader() && sdkAddsHint(opErr) {
 		return delay, nil // otherwise the hint would lengthen the delay twice
 	}
 	wait, ok := rule.Wait(delay, a.Hint)
@@ -181,7 +182,7 @@ func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (func(error) e
 func (r *Retryer) attempt(err error) retry.Attempt {
 	p := retry.Policy{Classifier: r.policy.Classifier}
 	if p.Classifier == nil { // the zero Retryer
-		p.Classifier = sdkClassifier{}
+		p.Classifier = SDKRules{}
 	}
 	hints := r.hints
 	if hints == nil {
@@ -250,7 +251,7 @@ func (r *Retryer) deposit(paid retry.Attempt, err error) {
 }
 
 func (r *Retryer) observe(a retry.Attempt) {
-	if limiter, ok := r.policy.Limiter.(retry.Observer); ok {
+	if limiter, ok := r.policy.Limiter.(interface{ Observe(retry.Attempt) }); ok {
 		limiter.Observe(a)
 	}
 }

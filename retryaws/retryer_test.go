@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,7 +42,7 @@ func TestNew(t *testing.T) {
 		{"an invalid rule", retry.Policy{Backoff: retry.Constant(-1)}, "negative"},
 		{"another clock", retry.Policy{Clock: &retrytest.Clock{}}, "does not support Clock; use WithPolicy"},
 		{"everything that the SDK's loop does not support", retry.Policy{
-			MaxElapsed:     time.Second,
+			MaxElapsed:     time.Minute,
 			AttemptTimeout: time.Second,
 			Hooks: retry.Hooks{
 				OnAttempt: func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
@@ -276,6 +278,28 @@ func TestOuterLoop(t *testing.T) {
 	})
 }
 
+// TestNested: Do repeats no call that the SDK has given up, whichever loop the client has.
+func TestNested(t *testing.T) {
+	throttles := respond(400, `{"__type":"ThrottlingException"}`)
+	plain := form{"the SDK's", func(testing.TB, retry.Policy) aws.Retryer { return nil }, asRetryer.options}
+	for name, failure := range map[string]step{"503": unavailable, "throttling": throttles, "lost": failWith(&net.OpError{Op: "read", Err: syscall.ECONNRESET})} {
+		for _, f := range []form{plain, asRetryer, asMiddleware} {
+			t.Run(name+"/"+f.name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					transport := newScript(failure)
+					c := newDynamoDB(t, transport, f, retry.Policy{MaxAttempts: 4})
+					require.Error(t, retry.Do(t.Context(), retry.Policy{MaxAttempts: 5}, func(ctx context.Context) error { return getItem(ctx, c) }))
+					want := 4
+					if f.name == plain.name && !retryaws.IsSince2026() {
+						want = 3 // the SDK's own number for DynamoDB
+					}
+					assert.Equal(t, want, transport.count())
+				})
+			})
+		}
+	}
+}
+
 type limit struct{ left int }
 
 var errLimit = errors.New("limit reached")
@@ -456,8 +480,8 @@ func TestHints(t *testing.T) {
 		{"negative", nil, "X-Amz-Retry-After", "-5", s, 0},
 		{"not a number", nil, "X-Amz-Retry-After", "1e3", s, 0},
 		{"not a number, general header", nil, "Retry-After", "abc", s, 0},
-		{"window", retry.HintWindow{}, "X-Amz-Retry-After", "60000", 6 * s, 0},
-		{"window, ours", retry.HintWindow{}, "Retry-After", "60", 6 * s, 0},
+		{"window", awspreset.HintWindow{}, "X-Amz-Retry-After", "60000", 6 * s, 0},
+		{"window, ours", awspreset.HintWindow{}, "Retry-After", "60", 6 * s, 0},
 		{"ignored", retry.HintIgnore{}, "Retry-After", "7", s, 0},
 		{"ignored, AWS's own", retry.HintIgnore{}, "X-Amz-Retry-After", "7000", s, 6 * s},
 	}
@@ -500,6 +524,47 @@ func TestPresetHints(t *testing.T) {
 				p := tt.preset.Policy("dynamodb")
 				p.Backoff, p.MaxAttempts = retry.Constant(s), 2
 				asking := respond(503, `{}`, tt.header, tt.value)
+				assert.Equal(t, []time.Duration{tt.want}, gaps(t, asking, func(transport *script) *dynamodb.Client {
+					return newDynamoDB(t, transport, f, p)
+				}))
+			})
+		})
+	}
+}
+
+// consulting is a Classifier of a user, which consults another one.
+type consulting struct{ retry.Classifier }
+
+func (c consulting) Unwrap() []retry.Classifier { return []retry.Classifier{c.Classifier} }
+
+// TestPartsOfPreset: a Classifier that consults a preset's reads the headers that the preset's
+// SDK reads.
+func TestPartsOfPreset(t *testing.T) {
+	preset := awspreset.Standard21.Policy("dynamodb").Classifier
+	mine := retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{} })
+	const delay, hint = time.Second, 3 * time.Second
+	for name, tt := range map[string]struct {
+		classifier retry.Classifier
+		want       time.Duration // after a 503 with Retry-After: 3, which Standard21 does not read
+	}{
+		"the preset's":         {preset, delay},
+		"FirstOf":              {retry.FirstOf(mine, preset), delay},
+		"FirstOf twice":        {retry.FirstOf(retry.FirstOf(mine, preset), mine), delay},
+		"the SDK's rules":      {retry.FirstOf(retryaws.SDKRules{}, preset), delay},
+		"transactionVerdict":   {retry.FirstOf(retry.ClassifierFunc(transactionVerdict), preset), delay},
+		"Codes":                {retry.Codes{Else: preset}, delay},
+		"Codes twice":          {retry.Codes{Else: retry.FirstOf(mine, retry.Codes{Else: preset})}, delay},
+		"a wrapper's":          {consulting{preset}, delay},
+		"nil":                  {nil, hint},
+		"mine":                 {mine, hint},
+		"Codes without preset": {retry.Codes{}, hint},
+		"FirstOf without":      {retry.FirstOf(mine), hint},
+		"a hidden preset":      {retry.ClassifierFunc(preset.Classify), hint},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inEveryForm(t, func(t *testing.T, f form) {
+				p := retry.Policy{Classifier: tt.classifier, Backoff: retry.Constant(delay), MaxAttempts: 2, Hint: retry.HintAtLeast{Exact: true}}
+				asking := respond(503, `{}`, "Retry-After", "3")
 				assert.Equal(t, []time.Duration{tt.want}, gaps(t, asking, func(transport *script) *dynamodb.Client {
 					return newDynamoDB(t, transport, f, p)
 				}))

@@ -1,17 +1,22 @@
 package retryaws_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"net"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -25,6 +30,7 @@ type safeClients struct {
 	dynamodb *dynamodb.Client
 	sqs      *sqs.Client
 	s3       *s3.Client
+	sts      *sts.Client
 }
 
 func newSafeClients(client aws.HTTPClient, url string, p retry.Policy, operations ...string) safeClients {
@@ -37,6 +43,9 @@ func newSafeClients(client aws.HTTPClient, url string, p retry.Policy, operation
 			o.APIOptions = append(o.APIOptions, withPolicy)
 		}),
 		s3: s3.New(s3.Options{Region: "us-east-1", Credentials: credentials, BaseEndpoint: &url, HTTPClient: client, UsePathStyle: true}, func(o *s3.Options) {
+			o.APIOptions = append(o.APIOptions, withPolicy)
+		}),
+		sts: sts.New(sts.Options{Region: "us-east-1", Credentials: credentials, BaseEndpoint: &url, HTTPClient: client}, func(o *sts.Options) {
 			o.APIOptions = append(o.APIOptions, withPolicy)
 		}),
 	}
@@ -93,7 +102,7 @@ func TestSafely(t *testing.T) {
 						require.Error(t, err)
 					}
 					if errors.Is(err, retry.ErrUnrepeatable) {
-						assert.ErrorContains(t, err, "the operation may have taken effect")
+						assert.ErrorContains(t, err, "the operation may have taken effect; if it may be executed twice, name UpdateItem in Safely to repeat it")
 					}
 					p.expect()
 					out, err := c.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: table, Key: key})
@@ -112,6 +121,7 @@ func TestSafely(t *testing.T) {
 // TestSafelyRepeats: what may be executed twice is repeated after lost responses.
 func TestSafelyRepeats(t *testing.T) {
 	id := map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "1"}}
+	bucket, key, queue := aws.String("b"), aws.String("k"), aws.String("http://127.0.0.1/1/q")
 	for name, tt := range map[string]struct {
 		call    func(context.Context, safeClients) error
 		repeats bool
@@ -142,15 +152,15 @@ func TestSafelyRepeats(t *testing.T) {
 			return err
 		}, false},
 		"SendMessage": {func(ctx context.Context, c safeClients) error {
-			_, err := c.sqs.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: aws.String("http://127.0.0.1/1/q"), MessageBody: aws.String("m")})
+			_, err := c.sqs.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: queue, MessageBody: aws.String("m")})
 			return err
 		}, false},
 		"ReceiveMessage": {func(ctx context.Context, c safeClients) error {
-			_, err := c.sqs.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: aws.String("http://127.0.0.1/1/q")})
+			_, err := c.sqs.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: queue})
 			return err
-		}, false},
+		}, true},
 		"GetQueueAttributes": {func(ctx context.Context, c safeClients) error {
-			_, err := c.sqs.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: aws.String("http://127.0.0.1/1/q")})
+			_, err := c.sqs.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: queue})
 			return err
 		}, true},
 		"GetObject": {func(ctx context.Context, c safeClients) error {
@@ -158,7 +168,63 @@ func TestSafelyRepeats(t *testing.T) {
 			return err
 		}, true},
 		"DeleteObject": {func(ctx context.Context, c safeClients) error {
-			_, err := c.s3.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: aws.String("b"), Key: aws.String("k")})
+			_, err := c.s3.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: bucket, Key: key})
+			return err
+		}, true},
+		"DeleteObject, if it matches": {func(ctx context.Context, c safeClients) error {
+			_, err := c.s3.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: bucket, Key: key, IfMatch: aws.String("1")})
+			return err
+		}, false},
+		"PutObject": {func(ctx context.Context, c safeClients) error {
+			_, err := c.s3.PutObject(ctx, &s3.PutObjectInput{Bucket: bucket, Key: key, Body: strings.NewReader("1")})
+			return err
+		}, true},
+		"PutObject, if there is none": {func(ctx context.Context, c safeClients) error {
+			_, err := c.s3.PutObject(ctx, &s3.PutObjectInput{Bucket: bucket, Key: key, Body: strings.NewReader("1"), IfNoneMatch: aws.String("*")})
+			return err
+		}, false},
+		"PutObject that appends": {func(ctx context.Context, c safeClients) error {
+			_, err := c.s3.PutObject(ctx, &s3.PutObjectInput{Bucket: bucket, Key: key, Body: strings.NewReader("1"), WriteOffsetBytes: aws.Int64(1)})
+			return err
+		}, false},
+		"UploadPart": {func(ctx context.Context, c safeClients) error {
+			_, err := c.s3.UploadPart(ctx, &s3.UploadPartInput{Bucket: bucket, Key: key, UploadId: key, PartNumber: aws.Int32(1), Body: strings.NewReader("1")})
+			return err
+		}, true},
+		"CreateMultipartUpload": {func(ctx context.Context, c safeClients) error {
+			_, err := c.s3.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{Bucket: bucket, Key: key})
+			return err
+		}, true},
+		"CompleteMultipartUpload": {func(ctx context.Context, c safeClients) error {
+			_, err := c.s3.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{Bucket: bucket, Key: key, UploadId: key})
+			return err
+		}, true},
+		"CompleteMultipartUpload, if there is none": {func(ctx context.Context, c safeClients) error {
+			_, err := c.s3.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{Bucket: bucket, Key: key, UploadId: key, IfNoneMatch: aws.String("*")})
+			return err
+		}, false},
+		"RestoreObject": {func(ctx context.Context, c safeClients) error {
+			_, err := c.s3.RestoreObject(ctx, &s3.RestoreObjectInput{Bucket: bucket, Key: key})
+			return err
+		}, false},
+		"DeleteMessage": {func(ctx context.Context, c safeClients) error {
+			_, err := c.sqs.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: queue, ReceiptHandle: key})
+			return err
+		}, true},
+		"ChangeMessageVisibilityBatch": {func(ctx context.Context, c safeClients) error {
+			_, err := c.sqs.ChangeMessageVisibilityBatch(ctx, &sqs.ChangeMessageVisibilityBatchInput{QueueUrl: queue, Entries: []sqstypes.ChangeMessageVisibilityBatchRequestEntry{}})
+			return err
+		}, true},
+		"CreateQueue": {func(ctx context.Context, c safeClients) error {
+			_, err := c.sqs.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: key})
+			return err
+		}, false},
+		"AssumeRole": {func(ctx context.Context, c safeClients) error {
+			_, err := c.sts.AssumeRole(ctx, &sts.AssumeRoleInput{RoleArn: key, RoleSessionName: key})
+			return err
+		}, true},
+		"DeleteTable": {func(ctx context.Context, c safeClients) error {
+			_, err := c.dynamodb.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: key})
 			return err
 		}, false},
 	} {
@@ -186,4 +252,41 @@ func TestSafelyUnsent(t *testing.T) {
 	c := newSafeClients(nil, "http://"+closed.Addr().String(), retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 3})
 	err = addOne(t.Context(), c.dynamodb, aws.String("t"), map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "1"}})
 	assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+}
+
+// TestSafelyUploads: an upload in parts loses one response to each request but the last, and ends
+// with the whole object.
+func TestSafelyUploads(t *testing.T) {
+	onMoto(t, func(t *testing.T, url string) {
+		p := newProxy(t, url)
+		c := newSafeClients(p.client(), p.URL, retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 3}).s3
+		bucket, key := uniqueName(), aws.String("k")
+		_, err := c.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: bucket})
+		require.NoError(t, err)
+
+		p.expect(lose)
+		upload, err := c.CreateMultipartUpload(t.Context(), &s3.CreateMultipartUploadInput{Bucket: bucket, Key: key})
+		require.NoError(t, err)
+		var parts []s3types.CompletedPart
+		var want []byte
+		for number := range int32(3) {
+			body := bytes.Repeat([]byte{'a' + byte(number)}, 5<<20)
+			p.expect([]fault{lose, refuse(503, ""), reset}[number])
+			in := &s3.UploadPartInput{Bucket: bucket, Key: key, UploadId: upload.UploadId, PartNumber: aws.Int32(number + 1), Body: bytes.NewReader(body)}
+			part, err := c.UploadPart(t.Context(), in)
+			require.NoError(t, err)
+			assert.Equal(t, 2, p.count(), "requests")
+			parts, want = append(parts, s3types.CompletedPart{ETag: part.ETag, PartNumber: in.PartNumber}), append(want, body...)
+		}
+		p.expect(refuse(500, ""))
+		_, err = c.CompleteMultipartUpload(t.Context(), &s3.CompleteMultipartUploadInput{
+			Bucket: bucket, Key: key, UploadId: upload.UploadId, MultipartUpload: &s3types.CompletedMultipartUpload{Parts: parts},
+		})
+		require.NoError(t, err)
+		out, err := c.GetObject(t.Context(), &s3.GetObjectInput{Bucket: bucket, Key: key})
+		require.NoError(t, err)
+		got, err := io.ReadAll(out.Body)
+		require.NoError(t, err)
+		assert.True(t, bytes.Equal(want, got), "%d bytes", len(got))
+	})
 }
