@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/status"
 )
 
@@ -44,6 +45,21 @@ func (c *connection) GetRequestMetadata(ctx context.Context, _ ...string) (map[s
 		return nil, status.Error(codes.Canceled, "retrygrpc: the attempt has ended")
 	}
 	return nil, nil
+}
+
+// callCredentials are those that a call's options have. grpc-go asks them after the connection,
+// which has already counted the stream. If they fail, there is none.
+type callCredentials struct {
+	credentials.PerRPCCredentials
+	connection *connection
+}
+
+func (c callCredentials) GetRequestMetadata(ctx context.Context, uri ...string) (map[string]string, error) {
+	md, err := c.PerRPCCredentials.GetRequestMetadata(ctx, uri...)
+	if a, ok := ctx.Value(c.connection).(*attempt); ok && err != nil {
+		a.streams.Add(-1)
+	}
+	return md, err
 }
 
 // RequireTransportSecurity implements credentials.PerRPCCredentials.

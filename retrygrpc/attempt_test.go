@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/gobackoff/retry"
@@ -129,4 +132,63 @@ func TestAttemptRefused(t *testing.T) {
 	err := conn.Invoke(withID(t.Context(), "a"), "/"+levels+"/Pay", &wrapperspb.BytesValue{}, &wrapperspb.BytesValue{})
 	assert.ErrorIs(t, err, retry.ErrUnrepeatable)
 	assert.Equal(t, 2, s.of("a"))
+}
+
+// tokens are credentials whose source fails at first.
+type tokens struct{ failures atomic.Int64 }
+
+func (s *tokens) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
+	if s.failures.Add(-1) >= 0 {
+		return nil, status.Error(codes.Unavailable, "the token server is down")
+	}
+	return map[string]string{"authorization": "token"}, nil
+}
+
+func (*tokens) RequireTransportSecurity() bool { return false }
+
+// TestTokenSourceFails: if the credentials fail, nothing was sent, so a method without a level
+// is called again. Behind the options of this package, that is unknown.
+func TestTokenSourceFails(t *testing.T) {
+	for name, tt := range map[string]struct {
+		before, behind, inCall bool
+		fails                  bool
+	}{
+		"before the options": {before: true},
+		"in the call":        {inCall: true},
+		"behind the options": {behind: true, fails: true},
+	} {
+		for _, kind := range kinds {
+			t.Run(name+kind.StreamName, func(t *testing.T) {
+				s := &levelServer{fault: func(context.Context, string, int, point) error { return nil }}
+				source := &tokens{}
+				source.failures.Store(2)
+				var options []grpc.DialOption
+				if tt.before {
+					options = append(options, grpc.WithPerRPCCredentials(source))
+				}
+				options = append(options, retrygrpc.DialOptions(quick)...)
+				if tt.behind {
+					options = append(options, grpc.WithPerRPCCredentials(source))
+				}
+				if tt.inCall {
+					options = append(options, grpc.WithDefaultCallOptions(grpc.PerRPCCredentials(source)))
+				}
+				_, err := exchange(withID(t.Context(), "a"), connect(t, s.serve(t, nil), options...), kind, "Pay", 1, 1)
+				if tt.fails {
+					assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+					assert.Zero(t, s.of("a"))
+					return
+				}
+				require.NoError(t, err)
+				assert.Equal(t, 1, s.of("a"))
+			})
+		}
+	}
+	t.Run("a failure after the credentials", func(t *testing.T) {
+		s := &levelServer{fault: func(context.Context, string, int, point) error { return unavailable }}
+		conn := connect(t, s.serve(t, nil), retrygrpc.DialOptions(quick)...)
+		err := conn.Invoke(withID(t.Context(), "a"), "/"+levels+"/Pay", &wrapperspb.BytesValue{}, &wrapperspb.BytesValue{}, grpc.PerRPCCredentials(&tokens{}))
+		assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+		assert.Equal(t, 1, s.of("a"))
+	})
 }

@@ -79,6 +79,20 @@ func (c Client) DialOptions() []grpc.DialOption {
 // DialOptions is Client.DialOptions for a Client with only a Policy.
 func DialOptions(p retry.Policy) []grpc.DialOption { return Client{Policy: p}.DialOptions() }
 
+// Effective returns the Policy with what its zero fields mean for the calls of a connection, for
+// logs and for retryconfig.Text. A Classifier of nil stays nil: it means [Classifier], which has no
+// text.
+func (c Client) Effective() retry.Policy {
+	p := c.Policy
+	if p.Hint == nil {
+		p.Hint = retry.HintAtLeast{}
+	}
+	if p.Budget == nil {
+		p.Budget = retry.NoBudget{}
+	}
+	return p
+}
+
 type connection struct {
 	Client
 	repeatable map[string]bool // the names in Client.Repeatable
@@ -192,6 +206,8 @@ func (c *connection) split(opts []grpc.CallOption) (p *retry.Policy, finish func
 		case grpc.OnFinishCallOption:
 			earlier := finish
 			finish = func(err error) { earlier(err); o.OnFinish(err) }
+		case grpc.PerRPCCredsCallOption:
+			rest = append(rest, grpc.PerRPCCredentials(callCredentials{o.Creds, c}))
 		default:
 			rest = append(rest, o)
 		}

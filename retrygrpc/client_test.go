@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -70,4 +71,12 @@ func TestOnFinishCanceled(t *testing.T) {
 		assert.Equal(t, codes.Canceled, status.Code(stream.RecvMsg(&wrapperspb.BytesValue{})))
 		assert.Len(t, ends, 1)
 	})
+}
+
+// TestEffective: what nil means for the calls of a connection is visible.
+func TestEffective(t *testing.T) {
+	p := retrygrpc.Client{Policy: retry.Policy{MaxElapsed: time.Minute}}.Effective()
+	assert.Equal(t, retry.Policy{MaxElapsed: time.Minute, Hint: retry.HintAtLeast{}, Budget: retry.NoBudget{}}, p)
+	own := retry.Policy{Hint: retry.HintIgnore{}, Budget: &retry.SharedBudget{}}
+	assert.Equal(t, own, retrygrpc.Client{Policy: own}.Effective())
 }

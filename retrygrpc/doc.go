@@ -8,6 +8,17 @@
 // executed them, and retries that a service config of grpc-go asks for are off. Most .proto files
 // have no idempotency_level: list their methods in [Client].Repeatable.
 //
+// The zero Policy does not outlast the restart of a server. For calls that nobody waits for, or
+// that may take a second longer, set MaxElapsed, or make the calls wait for a connection:
+//
+//	retrygrpc.DialOptions(retry.Policy{MaxElapsed: 5 * time.Second})
+//	grpc.WithDefaultCallOptions(grpc.WaitForReady(true))
+//
+// Put grpc.WithPerRPCCredentials before the options of this package: if the credentials fail,
+// nothing was sent, and the call is retried. After them, such a failure cannot be told from one
+// after which the server may have executed the call. The credentials of a call may stand
+// anywhere.
+//
 // The policy applies to all calls on the connection, unless [WithPolicy] overrides it.
 //
 // # What is retried
@@ -25,7 +36,7 @@
 // Otherwise the call ends with [retry.ErrUnrepeatable], and the error names the option
 // that would allow a retry. No code proves that a call was not executed: a server's
 // handler may return any of them, and a connection that is lost while the handler runs
-// gives UNAVAILABLE. docs/grpc.md in the repository explains every code.
+// gives UNAVAILABLE. docs/reference/grpc.md in the repository explains every code.
 //
 //	client := retrygrpc.Client{Policy: policy, Repeatable: []string{"shop.Catalog", "shop.Orders/Get"}}
 //	options := append(client.DialOptions(), grpc.WithTransportCredentials(creds))

@@ -24,13 +24,23 @@ func ExampleDialOptions() {
 	// idempotency_level, or if they could not be sent.
 }
 
-// All methods of the catalog may be executed twice, and one of the orders. A refusal of
-// the server with a pushback means that it has not begun the call.
+// Calls that were not sent outlast the restart of a server.
+func ExampleDialOptions_restart() {
+	options := retrygrpc.DialOptions(retry.Policy{MaxElapsed: 5 * time.Second})
+	options = append(options, grpc.WithDefaultCallOptions(grpc.WaitForReady(true)))
+	options = append(options, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient("localhost:50051", options...)
+	if err != nil {
+		panic(err)
+	}
+	defer conn.Close()
+}
+
+// All methods of the catalog may be executed twice, and one of the orders.
 func ExampleClient() {
 	client := retrygrpc.Client{
-		Policy:        retry.Policy{MaxAttempts: 4},
-		Repeatable:    []string{"shop.Catalog", "shop.Orders/Get"},
-		TrustPushback: true,
+		Policy:     retry.Policy{AttemptTimeout: time.Second, Budget: &retry.SharedBudget{}},
+		Repeatable: []string{"shop.Catalog", "shop.Orders/Get"}, // a service and a method that may run twice
 	}
 	options := append(client.DialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	conn, err := grpc.NewClient("localhost:50051", options...)

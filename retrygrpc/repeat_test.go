@@ -45,7 +45,7 @@ func TestRepeatable(t *testing.T) {
 		text   string
 	}{
 		"no level":                             {retrygrpc.Client{}, "Pay", plain, "", atBegin, 1, unnamed},
-		"no level, unavailable":                {retrygrpc.Client{}, "Pay", unavailable, "", atBegin, 1, unnamed},
+		"no level, unavailable":                {retrygrpc.Client{}, "Pay", unavailable, "", atBegin, 1, "gave up after 1 attempt (not safe to repeat): " + unavailable.Error() + " (" + unnamed + ")"},
 		"no level, after headers":              {retrygrpc.Client{}, "Pay", unavailable, "", afterHeaders, 1, unnamed},
 		"no level, pushback":                   {retrygrpc.Client{}, "Pay", unavailable, "1", atBegin, 1, unnamed + " and Client.TrustPushback"},
 		"no level, no pushback, trusted":       {retrygrpc.Client{TrustPushback: true}, "Pay", unavailable, "", atBegin, 1, unnamed},

@@ -2,6 +2,7 @@ package retrygrpc
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -174,8 +175,9 @@ func lostDelays(p retry.Policy, means []time.Duration, factor float64) (lost []s
 	}
 	p.Rand, p.Budget, p.Classifier, p.MaxElapsed, p.MaxAttempts = func() float64 { return 0.5 }, nil, nil, 0, retry.Unlimited
 	failed := errors.New("failed")
-	ordinary, _ := p.Next(retry.Attempt{Number: 1, Err: retry.Transient(failed)}, 0)
-	throttled, _ := p.Next(retry.Attempt{Number: 1, Err: retry.Throttled(failed)}, 0)
+	p.Limiter, p.Hooks = nil, retry.Hooks{}
+	ordinary, _ := p.Start().Failed(context.Background(), retry.Transient(failed))
+	throttled, _ := p.Start().Failed(context.Background(), retry.Throttled(failed))
 	if ordinary != throttled {
 		lost = append(lost, "Backoff: gRPC has no separate delays after throttling")
 	}

@@ -102,7 +102,7 @@ func (d *delivery) onAttempt(ctx context.Context, a retry.Attempt) (context.Cont
 func (d *delivery) settle() {
 	defer d.pulse.stop(d) // even if a hook panics
 	if d.failure.Reason == nil {
-		d.deposit(nil)
+		d.succeeded()
 		d.send(d.msg.Ack)
 	} else if d.count() {
 		d.fail()
@@ -121,44 +121,45 @@ func (d *delivery) send(settle func() error) {
 
 func (d *delivery) fail() {
 	err := d.failure.Err
-	if !d.fnFailed() {
-		if err == nil {
-			err = d.failure.Reason
-		} else if d.Policy.Classify(err).Unrepeatable { // also if ctx has ended
-			d.giveUp(&retry.Error{Err: err, Reason: retry.ErrUnrepeatable, Attempts: d.number})
-			return
-		}
-		d.redeliver(err, d.delay(d.number))
-		return
-	}
-	if d.Policy.Budget != nil && d.Policy.Classify(err).Progress {
-		d.deposit(nil)
-	}
-	wait, reason := time.Duration(0), retry.ErrMaxAttempts
 	switch {
-	case d.tooMany():
-	case d.failure.Reason == retry.ErrPermanent && !d.Policy.Classify(err).GaveUp: // a loop inside fn that gave up can begin again
-		reason = retry.ErrPermanent
-	default:
-		wait, reason = adapt.DelayFor(d.Policy, d.id(), d.number, err)
-	}
-	switch reason {
-	case nil:
-		d.redeliver(err, wait)
+	case err == nil: // the Limiter failed, or ctx ended, before fn was called
+		d.redeliver(d.failure.Reason, d.delay(d.number))
 		return
-	case retry.ErrPermanent:
-		d.deposit(err)
+	case d.tooMany():
+		d.giveUp(&retry.Error{Err: err, Reason: retry.ErrMaxAttempts, Attempts: d.number})
+		return
 	}
-	d.giveUp(&retry.Error{Err: err, Reason: reason, Attempts: d.number, Next: wait})
+	outcome := adapt.Settle(d.ctx, d.Policy, d.id(), d.number, d.judged(err))
+	switch outcome.Action {
+	case adapt.Redeliver:
+		d.redeliver(err, outcome.Wait)
+	case adapt.DeadLetter:
+		outcome.Err.Err = err
+		d.giveUp(outcome.Err)
+	case adapt.GiveBack: // without a wait, this worker could get the message at once
+		d.redeliver(err, d.delay(d.number))
+	}
 }
 
-// fnFailed reports whether fn itself failed. Otherwise the Limiter failed or ctx ended.
-func (d *delivery) fnFailed() bool {
-	switch d.failure.Reason {
-	case retry.ErrPermanent, retry.ErrMaxAttempts, retry.ErrUnrepeatable:
-		return d.failure.Err != nil // otherwise the Limiter returned that reason
+// judged returns err so that Settle reaches the verdict of Do. Do has removed what says that
+// AttemptTimeout was exceeded, for which the policy may have a Classifier.
+func (d *delivery) judged(err error) error {
+	if d.failure.Reason != retry.ErrPermanent {
+		return err
 	}
-	return false
+	again := d.Policy.Classify(err)
+	if again.GaveUp || again.Class == retry.ClassPermanent {
+		return err
+	}
+	return retry.Permanent(err)
+}
+
+// succeeded makes the budget's deposit. The previous failure counts as transient, because another
+// worker may have seen it.
+func (d *delivery) succeeded() {
+	if d.Policy.Budget != nil {
+		adapt.Settle(d.ctx, d.Policy, "", d.number, nil)
+	}
 }
 
 func (d *delivery) tooMany() bool { return d.MaxDeliveries > 0 && d.number > d.MaxDeliveries }
@@ -199,19 +200,6 @@ func (d *delivery) waited() time.Duration {
 		return 0
 	}
 	return d.delay(d.number - 1)
-}
-
-// deposit reports an outcome to the budget. The previous failure counts as transient,
-// because another worker may have seen it.
-func (d *delivery) deposit(err error) {
-	if d.Policy.Budget == nil {
-		return
-	}
-	var paid retry.Attempt
-	if d.number > 1 {
-		paid = retry.Attempt{Number: d.number - 1, Verdict: retry.Verdict{Class: retry.ClassTransient}}
-	}
-	d.Policy.Budget.Deposit(paid, err)
 }
 
 // line returns the text as one line of printable characters, for a header or the reason of a termination.

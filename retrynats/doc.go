@@ -25,7 +25,7 @@
 //     after a failure: there would be no wait of the policy, and no end.
 //   - A permanent or unrepeatable error: the message is given up.
 //   - Any other error: if the policy allows another attempt, the message is redelivered
-//     (NakWithDelay). [adapt.DelayFor] computes the delay from the stream, the consumer and
+//     (NakWithDelay). [adapt.Settle] computes the delay from the stream, the consumer and
 //     the sequence and delivery numbers: it is the same for every worker, even after a
 //     restart.
 //   - A panic or runtime.Goexit: the attempt counts as failed, and the panic or Goexit
@@ -52,7 +52,8 @@
 // function was not called. MaxAttempts is checked only after a failure: a message is
 // never given up before the function has failed. A message whose worker is killed between
 // its last failure and its termination is therefore handled once more, beyond MaxAttempts.
-// Worker.MaxDeliveries is the exception, for messages that crash their worker.
+// Worker.MaxDeliveries is the exception, for messages that crash their worker. A delivery that
+// the end of the worker's context has interrupted is counted, but does not give the message up.
 //
 // The fields of the Policy have these effects:
 //

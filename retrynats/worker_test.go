@@ -58,7 +58,9 @@ func TestOutcome(t *testing.T) {
 		"inner, permanent":    {doubling, 1, &retry.Error{Err: retry.Permanent(errOp), Reason: retry.ErrMaxAttempts, Attempts: 3}, "term gave up after 1 attempt (permanent failure): gave up after 3 attempts (all attempts used): boom"},
 		"inner, retried":      {doubling, 1, retry.Transient(inner), "nak 1s"},
 		"own classification":  {with(func(p *retry.Policy) { p.Classifier = retry.OnlyIf(func(error) bool { return false }) }), 1, errOp, "term gave up after 1 attempt (permanent failure): boom"},
-		"canceled itself":     {doubling, 1, context.Canceled, "term gave up after 1 attempt (permanent failure): context canceled"},
+		"canceled itself":     {doubling, 1, context.Canceled, "nak 1s"},
+		"canceled, last":      {doubling, 4, context.Canceled, "term gave up after 4 attempts (all attempts used): context canceled"},
+		"canceled for good":   {doubling, 1, retry.Permanent(context.Canceled), "term gave up after 1 attempt (permanent failure): context canceled"},
 		"deadline of its own": {doubling, 1, context.DeadlineExceeded, "nak 1s"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -197,6 +199,8 @@ func TestContextEnds(t *testing.T) {
 		want string
 	}{
 		"interrupted":       {context.Canceled, "nak 8s"},
+		"marked":            {retry.Permanent(context.Canceled), "nak 8s"},
+		"a stopped loop":    {&retry.Error{Err: errOp, Reason: context.Canceled}, "nak 8s"},
 		"failed otherwise":  {errOp, "nak 8s"},
 		"permanent, marked": {retry.Permanent(errOp), "term gave up after 4 attempts (permanent failure): boom"},
 		"unrepeatable":      {retry.Unrepeatable(context.Canceled), "term gave up after 4 attempts (not safe to repeat): context canceled"},

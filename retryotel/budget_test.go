@@ -1,9 +1,8 @@
 package retryotel_test
 
 import (
-	"fmt"
-	"maps"
 	"math"
+	"net/url"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
+	"github.com/gobackoff/retry/retryhttp"
 	"github.com/gobackoff/retry/retryotel"
 )
 
@@ -55,14 +55,44 @@ func TestObserveBudget(t *testing.T) {
 	third, err := i.ObserveBudget(shared, "c:443")
 	require.NoError(t, err)
 	shared.Part(" GET /").TryWithdraw(retry.Attempt{Number: 1})
-	for n := 0; len(maps.Collect(shared.Parts())) < 2; n++ {
-		shared.Part(fmt.Sprint(" ", n))
-	}
+	shared.Part(" POST /")
 	got := balances()
 	assert.Equal(t, 5., got["c:443"])
 	assert.Equal(t, 2., got["c:443 GET /"], "half of the tokens, less what it owes")
 	assert.Len(t, got, 4)
 	require.NoError(t, third.Unregister())
 	_, err = i.ObserveBudget(opaque{a}, "opaque")
+	assert.Error(t, err)
+}
+
+// TestObservePerHost: a host that is dropped is no longer reported, and one that comes back
+// has the value of its new budget.
+func TestObservePerHost(t *testing.T) {
+	tel := newTelemetry()
+	hosts := &retryhttp.PerHost{MaxHosts: 2}
+	_, err := tel.ObservePerHost(hosts, "api")
+	require.NoError(t, err)
+	balances := func() map[string]float64 {
+		all := map[string]float64{}
+		gauge, _ := tel.metrics(t)["retry.budget.balance"].(metricdata.Gauge[float64])
+		for _, p := range gauge.DataPoints {
+			name, _ := p.Attributes.Value("retry.budget")
+			host, _ := p.Attributes.Value("retry.budget.host")
+			all[name.AsString()+" "+host.AsString()] = p.Value
+		}
+		return all
+	}
+	budget := func(host string) retry.Budget { return hosts.Budget(&url.URL{Scheme: "https", Host: host}) }
+	assert.Empty(t, balances())
+	for range 5 {
+		budget("a").TryWithdraw(retry.Attempt{Number: 1})
+	}
+	budget("b")
+	assert.Equal(t, map[string]float64{"api a:443": 0, "api b:443": 5}, balances())
+	budget("c")
+	assert.Equal(t, map[string]float64{"api b:443": 5, "api c:443": 5}, balances())
+	budget("a").TryWithdraw(retry.Attempt{Number: 1})
+	assert.Equal(t, map[string]float64{"api a:443": 4, "api c:443": 5}, balances())
+	_, err = tel.ObservePerHost(nil, "none")
 	assert.Error(t, err)
 }

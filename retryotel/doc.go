@@ -12,8 +12,12 @@
 //
 //	retry.attempt  the number of the attempt, from 1
 //	retry.waited   the seconds waited before it, if any
-//	retry.class    transient, timeout, throttled or permanent, if it failed
+//	retry.class    unknown, transient, timeout, throttled or permanent, if it failed;
+//	               canceled if the caller ended it
 //	error.type     the kind of the error, if it failed
+//
+// The status of a failed attempt's span has the text of the error, without the user and the
+// query of a URL in it: see [retry.Text].
 //
 // When the policy gives up, the span in the context of the call gets an event
 // retry.give_up with the attributes retry.reason and error.type. Copies of a slow attempt
@@ -24,19 +28,20 @@
 //
 // # Metrics
 //
-//	retry.attempts  counter    attempts, by retry.outcome: success or the class of the failure
+//	retry.attempts  counter    attempts, by retry.outcome: success or the retry.class of the failure
 //	retry.delay     histogram  seconds waited before a retry; its bounds go from 1 ms to 5 min
 //	retry.give_ups  counter    calls that failed, by retry.reason
 //	retry.saved     counter    calls that succeeded because of a retry
-//	retry.copies    counter    copies of slow calls, by retry.copy.event: started, won or
-//	                           refused; see Instrumentation.InstrumentHedge
+//	retry.copies    counter    copies of slow calls, by retry.copy.event: started, won,
+//	                           refused, panicked, or forgotten if there are too many keys;
+//	                           see Instrumentation.InstrumentHedge
 //	retry.connections counter  connections that are kept, by retry.connection.event:
 //	                           connected, ended, short or failed; see
 //	                           Instrumentation.InstrumentKeeper
 //	retry.items     counter    items of batches, by retry.fate: accepted, refused, unknown,
 //	                           given_up or not_sent; see Instrumentation.CountItems
 //
-// Instrumentation.ObserveBudget adds the gauge retry.budget.balance, and ObserveLimiter adds
+// Instrumentation.ObserveBudget and ObservePerHost add the gauge retry.budget.balance, and ObserveLimiter adds
 // metrics whose names begin with retry.limit.
 //
 // All metrics in the table have the attribute retry.operation. The values of retry.reason are

@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"net/http"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
 	"github.com/gobackoff/retry/retrytest"
 )
 
@@ -54,6 +57,20 @@ func TestErrorType(t *testing.T) {
 	tel := newTelemetry()
 	assert.Error(t, retry.Do(t.Context(), tel.Instrument(seconds, "fetch page"), retrytest.Script(none, none, none).Run))
 	assert.Equal(t, map[string]int64{"*fs.PathError": 3}, counts(t, tel.metrics(t)["retry.attempts"], "error.type"))
+}
+
+// TestErrorTypeOfResponse: a response that means throttling keeps its status.
+func TestErrorTypeOfResponse(t *testing.T) {
+	for status, header := range map[int]string{403: "X-Ratelimit-Remaining", 420: "", 429: "", 430: "", 503: "", 529: ""} {
+		resp := &http.Response{StatusCode: status, Header: http.Header{header: {"0"}}}
+		tel := newTelemetry()
+		p := seconds
+		p.MaxAttempts = 1
+		assert.Error(t, retry.Do(t.Context(), tel.Instrument(p, "fetch page"), func(context.Context) error { return retryhttp.CheckStatus(resp) }))
+		span := tel.spans.Ended()[0]
+		assert.Equal(t, strconv.Itoa(status), attributes(span)["error.type"])
+		assert.Contains(t, span.Status().Description, strconv.Itoa(status))
+	}
 }
 
 // TestAttemptTimeout: an attempt that exceeded its time limit is a timeout, whatever the

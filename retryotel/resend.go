@@ -10,9 +10,12 @@ import (
 // ResendCount returns a RoundTripper that sets http.request.resend_count on the span of the
 // request, as in the semantic conventions for HTTP: the attribute is not set on the first
 // attempt, and is 1 on the first retry. The RoundTripper belongs below otelhttp, and the
-// request needs the context of an instrumented attempt:
+// request needs the context of an instrumented attempt. For a retryhttp.Transport, both go into
+// its Wrap:
 //
-//	otelhttp.NewTransport(retryotel.ResendCount(http.DefaultTransport))
+//	Wrap: func(base http.RoundTripper) http.RoundTripper {
+//		return otelhttp.NewTransport(retryotel.ResendCount(base))
+//	},
 //
 // A nil base means http.DefaultTransport.
 func ResendCount(base http.RoundTripper) http.RoundTripper {

@@ -2,7 +2,7 @@ package retryotel
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -138,13 +138,14 @@ func (r *recorder) onAttempt(ctx context.Context, a retry.Attempt) (context.Cont
 	if call != nil {
 		this := span.SpanContext()
 		call.last.Store(&this)
+		inner = context.WithValue(inner, callKey{}, nil) // the attempts of a loop inside are others
 	}
 	return context.WithValue(inner, attemptKey{}, a.Number), func(a retry.Attempt) {
 		measured := r.succeeded
 		if a.Err != nil {
-			class, kind := a.Class.String(), errorType(a.Err)
+			class, kind := outcomeOf(ctx, a), errorType(a.Err)
 			span.SetAttributes(attribute.String("retry.class", class), kind)
-			span.SetStatus(codes.Error, fmt.Sprint(a.Err)) // Sprint, because Error may panic on a typed nil
+			span.SetStatus(codes.Error, retry.Text(a.Err)) // not Error, which may panic on a typed nil
 			measured = r.with(attribute.String("retry.outcome", class), kind)
 		}
 		r.attempts.Add(inner, 1, measured)
@@ -153,6 +154,14 @@ func (r *recorder) onAttempt(ctx context.Context, a retry.Attempt) (context.Cont
 		}
 		span.End()
 	}
+}
+
+// outcomeOf returns the class of a failure, or canceled if the caller ended the attempt.
+func outcomeOf(ctx context.Context, a retry.Attempt) string {
+	if errors.Is(ctx.Err(), context.Canceled) && errors.Is(a.Err, context.Canceled) {
+		return "canceled"
+	}
+	return a.Class.String()
 }
 
 func (r *recorder) onRetry(ctx context.Context, _ retry.Attempt, wait time.Duration) {

@@ -3,7 +3,10 @@ package retryotel_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +19,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryotel"
@@ -115,6 +119,48 @@ func TestSpans(t *testing.T) {
 	assert.Equal(t, "https://opentelemetry.io/schemas/1.43.0", spans[0].InstrumentationScope().SchemaURL)
 }
 
+// TestNestedCalls: a loop inside an attempt has links of its own, or none.
+func TestNestedCalls(t *testing.T) {
+	tel := newTelemetry()
+	outer, inner := tel.Instrument(seconds, "outer"), tel.Instrument(seconds, "inner")
+	calls := 0
+	require.NoError(t, retry.Do(retryotel.OneCall(t.Context()), outer, func(ctx context.Context) error {
+		calls++
+		if calls == 2 {
+			ctx = retryotel.OneCall(ctx)
+		}
+		err := retry.Do(ctx, inner, retrytest.Script(errOp, nil).Run)
+		if calls == 1 {
+			return errOp
+		}
+		return err
+	}))
+	type link struct{ from, to string }
+	var links []link
+	numbers := map[trace.SpanID]string{}
+	for _, span := range tel.spans.Started() {
+		numbers[span.SpanContext().SpanID()] = strings.TrimSuffix(span.Name(), " attempt") + fmt.Sprint(" ", len(numbers)+1)
+		for _, l := range span.Links() {
+			links = append(links, link{numbers[span.SpanContext().SpanID()], numbers[l.SpanContext.SpanID()]})
+		}
+	}
+	assert.Equal(t, []link{{"outer 4", "outer 1"}, {"inner 6", "inner 5"}}, links)
+}
+
+// TestCanceled: an attempt that the caller ended has no class of its own.
+func TestCanceled(t *testing.T) {
+	tel := newTelemetry()
+	policy := tel.Instrument(seconds, "fetch page")
+	ctx, cancel := context.WithCancel(t.Context())
+	assert.Error(t, retry.Do(ctx, policy, func(ctx context.Context) error {
+		cancel()
+		return fmt.Errorf("read: %w", ctx.Err())
+	}))
+	assert.Error(t, retry.Do(t.Context(), policy, retrytest.Script(context.Canceled).Run), "not by the caller")
+	assert.Equal(t, map[string]int64{"canceled": 1, "permanent": 1}, counts(t, tel.metrics(t)["retry.attempts"], "retry.outcome"))
+	assert.Equal(t, "canceled", attributes(tel.spans.Ended()[0])["retry.class"])
+}
+
 // TestGiveUp: the reason is recorded as an event and a metric.
 func TestGiveUp(t *testing.T) {
 	tel := newTelemetry()
@@ -186,6 +232,19 @@ func TestTypedNil(t *testing.T) {
 	var none *fs.PathError
 	assert.Error(t, retry.Do(t.Context(), tel.Instrument(seconds, "fetch page"), retrytest.Script(none).Run))
 	assert.Equal(t, "<nil>", tel.spans.Ended()[0].Status().Description)
+}
+
+// TestNoSecrets: no part of a span has the credentials of a URL.
+func TestNoSecrets(t *testing.T) {
+	tel := newTelemetry()
+	secret := &url.Error{Op: "Get", URL: "https://me:SECRET@host/a?sig=SECRET", Err: errOp}
+	ctx, root := tel.tracer.Tracer("test").Start(t.Context(), "handle request")
+	assert.Error(t, retry.Do(ctx, tel.Instrument(seconds, "fetch page"), retrytest.Script(fmt.Errorf("load: %w", secret)).Run))
+	root.End()
+	assert.Equal(t, `load: Get "https://host/a": operation failed`, tel.spans.Ended()[0].Status().Description)
+	for _, span := range tel.spans.Ended() {
+		assert.NotContains(t, fmt.Sprint(span.Status(), span.Attributes(), span.Events()), "SECRET")
+	}
 }
 
 // TestPanic: if an attempt panics, its span still ends.
