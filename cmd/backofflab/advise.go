@@ -6,8 +6,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gobackoff/retry/cmd/backofflab/internal/lab"
 	"github.com/gobackoff/retry/cmd/backofflab/internal/report"
-	"github.com/gobackoff/retry/cmd/backofflab/lab"
 )
 
 func advise(ctx context.Context, env *environment, args []string) error {

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry/cmd/backofflab/internal/chart"
+	"github.com/gobackoff/retry/cmd/backofflab/internal/lab"
 	"github.com/gobackoff/retry/cmd/backofflab/internal/report"
-	"github.com/gobackoff/retry/cmd/backofflab/lab"
 )
 
 var contentionGroups = map[string]func() []lab.Contender{

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/cmd/backofflab/internal/lab"
 	"github.com/gobackoff/retry/cmd/backofflab/internal/report"
-	"github.com/gobackoff/retry/cmd/backofflab/lab"
 )
 
 func explain(_ context.Context, env *environment, args []string) error {

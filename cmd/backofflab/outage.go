@@ -6,8 +6,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gobackoff/retry/cmd/backofflab/internal/lab"
 	"github.com/gobackoff/retry/cmd/backofflab/internal/report"
-	"github.com/gobackoff/retry/cmd/backofflab/lab"
 )
 
 var outageGroups = map[string]func() []lab.Contender{"patient": lab.Patient}

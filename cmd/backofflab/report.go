@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gobackoff/retry/cmd/backofflab/internal/lab"
 	"github.com/gobackoff/retry/cmd/backofflab/internal/page"
 	"github.com/gobackoff/retry/cmd/backofflab/internal/report"
-	"github.com/gobackoff/retry/cmd/backofflab/lab"
 )
 
 func fullReport(ctx context.Context, env *environment, args []string) error {

@@ -16,7 +16,7 @@ import (
 	"strings"
 
 	"github.com/gobackoff/retry/admit"
-	"github.com/gobackoff/retry/cmd/backofflab/lab"
+	"github.com/gobackoff/retry/cmd/backofflab/internal/lab"
 	"github.com/gobackoff/retry/retryconfig"
 	"go.yaml.in/yaml/v3"
 )

@@ -17,7 +17,7 @@ import (
 // TestAttempts: a policy means the same number of attempts as in a program.
 func TestAttempts(t *testing.T) {
 	for _, row := range attempts.Rows() {
-		if row.Hint != 0 {
+		if row.Hint != 0 || row.Ends() {
 			continue // its rule has no text
 		}
 		t.Run(row.Name, func(t *testing.T) {

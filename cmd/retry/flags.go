@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/cmd/internal/nearest"
 )
 
 type config struct {
@@ -27,6 +28,7 @@ type config struct {
 	stdin         string        // auto, replay, pass or none
 	outputMode    string        // pass, last or success
 	before        string        // shell command
+	beforeMayFail bool          // and then the next run begins nevertheless
 	onFailure     string        // shell command
 	quiet         bool
 	verbose       bool
@@ -49,7 +51,7 @@ type config struct {
 type setting struct{ text, origin string }
 
 // An option is a flag with its description. Parsing, the environment, the help, the man page,
-// the table in docs/command.md and the completions all come from the same list of options.
+// the table in docs/reference/command.md and the completions all come from the same list of options.
 type option struct {
 	name, letter string
 	value        string // placeholder; "" for a switch
@@ -104,7 +106,8 @@ func (c *config) options() []option {
 		{name: "http-status", value: "LIST", initial: "200-399", help: "statuses that an http target must return", set: c.match.httpStatus.setNumbers,
 			more: "Redirects are not followed."},
 		{name: "before-retry", value: "CMD", help: "shell command to run after each wait", set: str(&c.before),
-			more: "It has no input, and its output goes to standard error. If it fails, the failure is reported and otherwise ignored."},
+			more: "It has no input, and its output goes to standard error. If it fails, there is no further run, and retry exits with its status."},
+		{name: "before-retry-may-fail", help: "go on although --before-retry has failed", set: boolean(&c.beforeMayFail)},
 		{name: "on-failure", value: "CMD", common: true, help: "shell command to run when retry has given up", set: str(&c.onFailure),
 			more: "RETRY_LAST_EXIT and RETRY_ATTEMPTS are set. It does not run if a signal ended retry."},
 		{name: "stdin", value: "MODE", initial: "auto", common: true, help: "input of each run: auto, replay, pass or none", words: inputs, set: choice(&c.stdin, inputs),
@@ -120,16 +123,39 @@ func (c *config) options() []option {
 	}
 }
 
+const prefix = "RETRY_" // of the variables that are settings
+
 // variable returns the environment variable that sets the option, or "".
 func (o option) variable() string {
 	if strings.HasPrefix(o.name, "help") || o.name == "version" {
 		return ""
 	}
-	return "RETRY_" + strings.ToUpper(strings.ReplaceAll(o.name, "-", "_"))
+	return prefix + strings.ToUpper(strings.ReplaceAll(o.name, "-", "_"))
 }
 
 func (o option) conflicts(other option) bool {
 	return slices.Contains(o.excludes, other.name) || slices.Contains(other.excludes, o.name)
+}
+
+// misspelled returns advice for variables whose names are almost those of settings. Others that
+// begin with RETRY_ may be the command's.
+func (c *config) misspelled(environment []string) []string {
+	ours := []string{}
+	for _, o := range c.options() {
+		ours = append(ours, strings.TrimPrefix(o.variable(), prefix))
+	}
+	var advice []string
+	for _, entry := range environment {
+		variable, _, _ := strings.Cut(entry, "=")
+		name, found := strings.CutPrefix(variable, prefix)
+		if !found || len(name) < 4 || slices.Contains(ours, name) || slices.ContainsFunc(variables, func(v [2]string) bool { return v[0] == variable }) {
+			continue
+		}
+		if meant := nearest.Name(name, ours); meant != "" {
+			advice = append(advice, fmt.Sprintf("%s is not a setting; did you mean %s?", variable, prefix+meant))
+		}
+	}
+	return advice
 }
 
 // parseFlags reads flags, the targets or the command, and the environment.
@@ -217,18 +243,33 @@ func parseArgs(flags *pflag.FlagSet, args []string, options []option) error {
 // What options of other tools mean here.
 const (
 	writeAttempts = "--attempts N, which includes the first run"
+	writeForever  = "--forever, or --attempts N; retry runs a command until it succeeds"
 	writeWaits    = `--rule constant --base 2s, or --policy "schedule delays=1s/2s/5s" for a list of waits`
+	writeCap      = "--cap D for the longest wait"
+	writeGrowth   = `--policy "exponential base=1s cap=20s factor=3"; the default rule doubles the waits`
 	writeDeadline = "--deadline 1m for all runs together, or --timeout 10s for each"
+	writeTimeout  = "--timeout 10m, a duration with its unit"
+	writeStatuses = "--retry-on LIST for the statuses to retry, or --stop-on LIST for those not to retry"
+	writeHook     = "--before-retry CMD, which runs before each further run, or --on-failure CMD, which runs at the end"
+	writeShell    = "retry -- bash -o pipefail -ec 'LINE' for a line of a shell"
 )
 
 // elsewhere maps flags of other tools to what means the same here.
 var elsewhere = map[string]string{
-	"a": writeAttempts, "n": writeAttempts, "times": writeAttempts, "tries": writeAttempts,
-	"retries": writeAttempts, "max-retries": writeAttempts, "max-attempts": writeAttempts,
-	"d": writeWaits, "delay": writeWaits, "sleep": writeWaits, "interval": writeWaits, "backoff": writeWaits,
+	"a": writeAttempts, "n": writeAttempts, "r": writeAttempts, "times": writeAttempts, "tries": writeAttempts, "count": writeAttempts,
+	"retries": writeAttempts, "retry": writeAttempts, "max-retries": writeAttempts, "max-attempts": writeAttempts, "max-tries": writeAttempts,
+	"until-success": writeForever, "infinite": writeForever, "unlimited": writeForever, "always": writeForever,
+	"d": writeWaits, "s": writeWaits, "delay": writeWaits, "sleep": writeWaits, "wait": writeWaits, "interval": writeWaits, "backoff": writeWaits,
+	"retry-delay": writeWaits, "retry-wait-seconds": writeWaits, "wait-time": writeWaits, "min-delay": "--base D for the first wait",
+	"max-delay": writeCap, "max-wait": writeCap, "max-interval": writeCap, "max-backoff": writeCap,
+	"factor": writeGrowth, "multiplier": writeGrowth, "exponent": writeGrowth,
 	"max-time": writeDeadline, "retry-max-time": writeDeadline, "max-elapsed": writeDeadline,
+	"timeout-minutes": writeTimeout, "timeout-seconds": writeTimeout, "attempt-timeout": writeTimeout,
 	"jitter":  "--rule full or --rule equal, which have it; the default rule has it, too",
-	"on-exit": "--retry-on LIST for the statuses to retry",
+	"on-exit": writeStatuses, "exit-code": writeStatuses, "exit-codes": writeStatuses, "status": writeStatuses, "retry-on-exit-code": writeStatuses,
+	"on-retry": writeHook, "on-error": writeHook, "on-fail": writeHook, "fail": writeHook,
+	"shell": writeShell, "command": writeShell, "c": writeShell,
+	"silent": "--quiet", "debug": "--verbose", "log": "--json FILE",
 }
 
 func (c *config) setRule(name string) error {

@@ -31,11 +31,11 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write the table of flags into docs/command.md")
+var update = flag.Bool("update", false, "write the table of flags into docs/reference/command.md")
 
-// TestDocs: the table of flags in docs/command.md is that of the options.
+// TestDocs: the table of flags in docs/reference/command.md is that of the options.
 func TestDocs(t *testing.T) {
-	const file, begin, end = "../../docs/command.md", "<!-- flags -->\n", "<!-- end -->"
+	const file, begin, end = "../../docs/reference/command.md", "<!-- flags -->\n", "<!-- end -->"
 	data, err := os.ReadFile(file)
 	require.NoError(t, err)
 	before, rest, ok := strings.Cut(strings.ReplaceAll(string(data), "\r\n", "\n"), begin)
@@ -103,6 +103,19 @@ func TestParseFlags(t *testing.T) {
 	assert.Zero(t, c.policy.AttemptTimeout)
 	assert.Equal(t, 5*time.Second, c.grace)
 	assert.Equal(t, retry.EqualJitter{Base: time.Second, Cap: 20 * time.Second}, c.policy.Backoff)
+}
+
+// TestMisspelled: a variable that is almost a setting is reported, and those that retry sets for
+// its command or that mean something else are not.
+func TestMisspelled(t *testing.T) {
+	environment := []string{
+		"RETRY_ATEMPTS=5", "RETRY_DEADLNE=1m", "RETRY_ATTEMPT=2", "RETRY_MAX_ATTEMPTS=3", "RETRY_LAST_EXIT=1", "RETRY_DEADLINE_AT=1",
+		"RETRY_ATTEMPTS=5", "RETRY_BEFORE_RETRY_MAY_FAIL=true", "RETRY_DATABASE_URL=x", "RETRY_MAX=3", "RETRY_=", "RETRY=1", "ATEMPTS=5",
+	}
+	assert.Equal(t, []string{
+		"RETRY_ATEMPTS is not a setting; did you mean RETRY_ATTEMPTS?",
+		"RETRY_DEADLNE is not a setting; did you mean RETRY_DEADLINE?",
+	}, newConfig().misspelled(environment))
 }
 
 // TestSettings: the command line overrides the environment, and what it excludes is not read

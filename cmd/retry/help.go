@@ -25,6 +25,7 @@ var exitStatuses = [][2]string{
 	{"124", "the last run exceeded the timeout or the deadline"},
 	{"125", "retry itself failed: an invalid flag or policy, or output that could not be written"},
 	{"126, 127", "the command cannot be executed, or is not found"},
+	{"that of --before-retry", "this command failed, so there was no further run"},
 	{"128 + n", "signal n ended the command, or ended retry while no command was running"},
 }
 

@@ -86,6 +86,8 @@ func (r *report) warn(text string) {
 	}
 }
 
+func (r *report) hookFailed(flag string, o *outcome) { r.say("%s: %v", flag, o) }
+
 // oneLine replaces line ends and other control characters, which an error may contain.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
@@ -264,7 +266,8 @@ const (
 	reasonElapsed   reason = "elapsed" // of the policy
 	reasonBudget    reason = "budget"  // of the policy
 	reasonSignal    reason = "signal"
-	reasonError     reason = "error" // retry itself failed
+	reasonBefore    reason = "before-retry" // that command failed
+	reasonError     reason = "error"        // retry itself failed
 )
 
 func (s *session) reason(err error) reason {
@@ -274,9 +277,11 @@ func (s *session) reason(err error) reason {
 		return reasonSuccess
 	case s.ended != 0:
 		return reasonSignal
+	case s.blocker != nil:
+		return reasonBefore
 	case !gaveUp && s.last != nil && errors.Is(err, s.last):
 		return reasonPermanent
-	case errors.Is(err, retry.ErrMaxAttempts):
+	case errors.Is(err, retry.ErrMaxAttempts), errors.Is(err, retry.ErrBackoff):
 		return reasonAttempts
 	case errors.Is(err, retry.ErrMaxElapsed):
 		return reasonElapsed
@@ -302,6 +307,8 @@ func (s *session) explain(why reason, err error) (text, because string) {
 		return "gave up", ""
 	case reasonBudget:
 		return "gave up", ": the budget of the policy is used up"
+	case reasonBefore:
+		return "gave up", fmt.Sprintf(": --before-retry: %v", s.blocker)
 	case reasonElapsed:
 		limit = fmt.Sprintf("elapsed=%v of the policy", s.policy.MaxElapsed)
 	case reasonDeadline:

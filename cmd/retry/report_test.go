@@ -87,6 +87,7 @@ func TestReason(t *testing.T) {
 		{"deadline before a wait", "--deadline,1h,--base,2h,--rule,constant", "exit 7", "deadline", "s: a wait of 2h0m0s would end after the deadline of 1h0m0s\n"},
 		{"deadline before the first run", "--deadline,LIMIT,--initial-delay,1h", "true", "deadline", "retry: gave up: the deadline of LIMIT is over\n"},
 		{"deadline in --before-retry", "--deadline,LIMIT,--rule,no-delay,--before-retry,exec sleep 1000", "exit 7", "deadline", ": the deadline of LIMIT is over\n"},
+		{"--before-retry", "--rule,no-delay,--before-retry,exit 3", "exit 7", "before-retry", ": --before-retry: exit 3\n"},
 		{"elapsed", "--policy,schedule delays=1ms/2h elapsed=1h", "exit 7", "elapsed", "s: a wait of 2h0m0s would end after elapsed=1h0m0s of the policy\n"},
 		{"budget", "--policy,no-delay budget=shared(reserve=1)", "exit 7", "budget", "s: the budget of the policy is used up\n"},
 		{"signal", "", "kill -TERM $PPID; exec sleep 1000", "signal", "ended by SIGTERM after "},

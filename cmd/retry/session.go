@@ -31,6 +31,7 @@ type session struct {
 	written *written
 	mixed   bool           // the attempt has failed, and its output is where that of the next will be
 	last    *outcome       // outcome of the latest finished attempt, or nil
+	blocker *outcome       // of a --before-retry command whose failure ends the run, or nil
 	ended   syscall.Signal // the signal that ends retry; 0: none
 	alone   bool           // the signal came after the command had ended
 	tree    *process       // the command that runs, or whose processes have not been ended; nil: none
@@ -51,6 +52,10 @@ func run(c *config) int {
 	if s.input, err = newInput(os.Stdin, c.stdin, c.policy.Attempts()); err != nil {
 		return fail(err)
 	}
+	for _, advice := range c.misspelled(os.Environ()) {
+		s.report.warn(advice)
+	}
+	s.adviseOnPipes()
 	s.written = newWritten(os.Stdout)
 	policy := c.policy
 	if s.targets != nil {
@@ -327,10 +332,36 @@ func (s clock) Sleep(ctx context.Context, d time.Duration) error {
 	s.report.waited(time.Since(began))
 	if err == nil && s.before != "" {
 		s.number++ // for the command's environment; the attempt has not begun
-		err = s.hook(ctx, "--before-retry", s.before)
+		err = s.prepare(ctx)
 		s.number--
 	}
 	return err
+}
+
+// prepare runs the --before-retry command. If that fails, the next attempt does not begin, because
+// it could do something else than is meant: after a rebase with a conflict, git push succeeds and
+// pushes nothing.
+func (s *session) prepare(ctx context.Context) error {
+	const flag = "--before-retry"
+	o := s.hook(ctx, s.before)
+	switch {
+	case s.ended != 0:
+		return endedBetween(s.ended)
+	case o.succeeded():
+		return ctx.Err()
+	case ctx.Err() != nil:
+		s.report.hookFailed(flag, o)
+		return ctx.Err()
+	case s.beforeMayFail:
+		s.report.hookFailed(flag, o)
+		return nil
+	}
+	s.blocker = o
+	return fmt.Errorf("%s: %w", flag, o)
+}
+
+func endedBetween(sig syscall.Signal) error {
+	return fmt.Errorf("%s between attempts", signalName(sig))
 }
 
 // pause waits for d. It calls tick, unless tick is nil, with the time left.
@@ -363,40 +394,34 @@ func (s *session) await(ctx context.Context, over <-chan struct{}, ticks <-chan 
 		case sig := <-s.signals:
 			if isEnding(sig.(syscall.Signal)) {
 				s.ended, s.alone = sig.(syscall.Signal), true
-				return fmt.Errorf("%s between attempts", signalName(s.ended))
+				return endedBetween(s.ended)
 			}
 			s.onIdleSignal(sig.(syscall.Signal))
 		}
 	}
 }
 
-// hook runs the shell command of a flag. If the command fails, the failure is reported
-// but otherwise ignored.
-func (s *session) hook(ctx context.Context, flag, line string, env ...string) error {
+// hook runs the shell command of a flag. It sets s.ended if a signal has ended the command.
+func (s *session) hook(ctx context.Context, line string, env ...string) *outcome {
+	o := &outcome{exit: exitFailure}
 	null, err := os.Open(os.DevNull)
 	if err != nil {
-		return err
+		o.failure = err
+		return o
 	}
 	defer null.Close()
 	c := command{args: shell(line), env: append(s.environment(), env...), stdin: null, stdout: os.Stderr, stderr: os.Stderr}
-	o := &outcome{exit: exitFailure}
 	s.supervise(ctx, c, func() {}, func(o *outcome) { o.met = o.code() == 0 }, o)
 	switch {
 	case s.ended == 0 && s.match.interrupted(o):
 		s.ended = syscall.SIGINT
-	case o.succeeded():
+	case o.succeeded() || o.survivors != nil: // what is left is not the next attempt's
 		s.processes.spareAll()
-	default:
-		s.report.say("%s: %v", flag, o)
-		if o.survivors != nil {
-			s.processes.spareAll() // they are not the next attempt's
-		}
 	}
 	if s.ended != 0 {
 		s.alone = true
-		return fmt.Errorf("%s between attempts", signalName(s.ended))
 	}
-	return ctx.Err()
+	return o
 }
 
 func (s *session) finish(err error) int {
@@ -415,10 +440,12 @@ func (s *session) finish(err error) int {
 	s.input.close()
 	s.report.finished(s, err, status)
 	if err != nil && s.ended == 0 && s.onFailure != "" {
-		_ = s.hook(context.Background(), "--on-failure", s.onFailure,
-			"RETRY_LAST_EXIT="+strconv.Itoa(status), "RETRY_ATTEMPTS="+strconv.Itoa(s.number))
-		if s.ended != 0 { // a signal ended the command
+		o := s.hook(context.Background(), s.onFailure, "RETRY_LAST_EXIT="+strconv.Itoa(status), "RETRY_ATTEMPTS="+strconv.Itoa(s.number))
+		switch {
+		case s.ended != 0: // a signal ended the command
 			status = s.status(err)
+		case !o.succeeded():
+			s.report.hookFailed("--on-failure", o)
 		}
 	}
 	if s.ended != 0 && status == exitSignal+int(s.ended) {
@@ -433,6 +460,8 @@ func (s *session) status(err error) int {
 		return 0
 	case s.ended != 0 && (s.alone || s.last.exit < 0):
 		return exitSignal + int(s.ended)
+	case s.blocker != nil:
+		return s.blocker.status()
 	case s.last != nil:
 		return s.last.status()
 	case errors.Is(err, context.DeadlineExceeded):

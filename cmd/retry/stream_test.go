@@ -401,9 +401,15 @@ func TestBeforeRetry(t *testing.T) {
 	assert.Empty(t, r.stdout)
 	assert.Equal(t, 5, r.status)
 
-	r = runRetry(t, "-t", "2", "--before-retry", "exit 9", "sh", "-c", "[ $RETRY_ATTEMPT = 2 ]")
-	assert.Equal(t, 0, r.status, "its failure does not prevent the retry")
+	failing := []string{"-t", "2", "--before-retry", "exit 9", "sh", "-c", "[ $RETRY_ATTEMPT = 2 ]"}
+	r = runRetry(t, failing...)
+	assert.Equal(t, 9, r.status)
+	assert.Regexp(t, `retry: attempt 1 of 2: exit 1; gave up after \S+: --before-retry: exit 9\n$`, r.stderr)
+	r = runRetry(t, append([]string{"--before-retry-may-fail"}, failing...)...)
+	assert.Equal(t, 0, r.status)
 	assert.Contains(t, r.stderr, "retry: --before-retry: exit 9\n")
+	r = runRetry(t, append([]string{"--on-failure", "echo failed with $RETRY_LAST_EXIT after $RETRY_ATTEMPTS"}, failing...)...)
+	assert.Contains(t, r.stderr, "failed with 9 after 1\n")
 
 	withLimits(t, func(trial assert.TestingT, limit string) {
 		r := runRetry(t, "--deadline", limit, "--kill-after", "20ms", "--before-retry", "trap '' TERM; sleep 1000", "false")

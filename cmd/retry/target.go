@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryhttp"
 )
 
@@ -107,7 +108,7 @@ func (o *outcome) RetryAfter() time.Duration {
 // soon after it is, and no budget counts, because a single wait has no other calls.
 func forTargets(p retry.Policy) retry.Policy {
 	if p.Hint == nil {
-		p.Hint = retry.HintWindow{}
+		p.Hint = awspreset.HintWindow{}
 	}
 	p.Budget = nil
 	return p
@@ -122,8 +123,11 @@ func advice(name string) string {
 	switch {
 	case isNoNumber == nil:
 		return fmt.Sprintf("; for %d runs: retry --attempts %[1]d -- COMMAND", attempts)
+	case isAssignment(name):
+		variable, _, _ := strings.Cut(name, "=")
+		return fmt.Sprintf("; for a variable of the command: %s=VALUE retry -- COMMAND", variable)
 	case strings.ContainsAny(name, " \t\n|&;<>"):
-		return "; for a line of a shell: retry -- sh -c 'LINE'"
+		return "; for a line of a shell: retry -- bash -o pipefail -ec 'LINE'"
 	case strings.HasPrefix(name, "udp:"):
 		return "; nothing tells whether a UDP port is open; retry a command that sends a request and waits for the response"
 	case isURL:
@@ -134,6 +138,13 @@ func advice(name string) string {
 		return fmt.Sprintf("; if it is a function of bash: export -f %[1]s; retry -- bash -c '%[1]s ARGUMENT…'", name)
 	}
 	return ""
+}
+
+// isAssignment reports whether a word sets a variable, as in FOO=1 make.
+func isAssignment(word string) bool {
+	name, _, found := strings.Cut(word, "=")
+	letters := strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz_0123456789") == ""
+	return found && name != "" && letters && strings.Trim(name[:1], "0123456789") != ""
 }
 
 // probe checks the targets in order, up to the first that is not ready.

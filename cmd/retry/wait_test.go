@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryconfig"
 )
 
@@ -276,7 +277,7 @@ func TestTargetHints(t *testing.T) {
 // TestForTargets: a hint of minutes does not keep the command from looking.
 func TestForTargets(t *testing.T) {
 	p := forTargets(retry.Policy{Backoff: retry.Constant(time.Second)})
-	wait, err := p.Next(retry.Attempt{Err: &outcome{failure: &notReady{hint: time.Hour}}}, 0)
+	wait, err := p.Start().Failed(t.Context(), &outcome{failure: &notReady{hint: time.Hour}})
 	require.NoError(t, err)
 	assert.Equal(t, 6*time.Second, wait)
 	own := forTargets(retry.Policy{Hint: retry.HintIgnore{}})
@@ -287,7 +288,7 @@ func TestForTargets(t *testing.T) {
 // TestHintUntilDeadline: a hint does not keep the command from looking until the deadline.
 func TestHintUntilDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rule := hintUntilDeadline{retry.HintWindow{}, time.Now().Add(8 * time.Second)}
+		rule := hintUntilDeadline{awspreset.HintWindow{}, time.Now().Add(8 * time.Second)}
 		wait, follows := rule.Wait(time.Second, time.Hour)
 		assert.True(t, follows)
 		assert.Equal(t, 4*time.Second, wait)

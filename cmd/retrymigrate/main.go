@@ -1,8 +1,8 @@
 // Retrymigrate rewrites calls of other retry libraries for this one: cenkalti/backoff (versions
 // 2 to 7), avast/retry-go (2 to 5), sethvargo/go-retry and k8s.io/apimachinery/pkg/util/wait. The
-// go command runs it:
+// go command runs it. Build it in a clone, and run the other lines in the folder of your module:
 //
-//	go install github.com/gobackoff/retry/cmd/retrymigrate@latest
+//	git clone https://github.com/gobackoff/retry && go -C retry/cmd install ./retrymigrate
 //	go vet -vettool=$(which retrymigrate) ./...   # what it would do, and what it would not
 //	go fix -fixtool=$(which retrymigrate) ./...   # rewrites; with -diff, shows how
 //	go get github.com/gobackoff/retry && go mod tidy

@@ -8,7 +8,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/gobackoff/retry/cmd/backofflab/lab"
+	"github.com/gobackoff/retry/cmd/backofflab/internal/lab"
 )
 
 // Advice presents a [lab.Verdict].

@@ -15,13 +15,13 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry/cmd/backofflab/internal/chart"
+	"github.com/gobackoff/retry/cmd/backofflab/internal/lab"
 	"github.com/gobackoff/retry/cmd/backofflab/internal/report"
-	"github.com/gobackoff/retry/cmd/backofflab/lab"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "write the tables and pictures of docs/choosing.md")
+var update = flag.Bool("update", false, "write the tables and pictures of docs/maintainers/policies.md")
 
 const docs = "../../../../docs/"
 
@@ -29,13 +29,13 @@ const again = "go test ./internal/report -run 'TestChoosing|TestPictures' -updat
 
 const data = "testdata/choosing.json" // the data of the pictures
 
-// The tables of docs/choosing.md, and the data of its pictures, are up to date.
+// The tables of docs/maintainers/policies.md, and the data of its pictures, are up to date.
 func TestChoosing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates for some seconds")
 	}
 	tables, pictures := choosing(t)
-	old, err := os.ReadFile(docs + "choosing.md")
+	old, err := os.ReadFile(docs + "maintainers/policies.md")
 	require.NoError(t, err)
 	text := string(old)
 	for name, table := range tables {
@@ -53,7 +53,7 @@ func TestChoosing(t *testing.T) {
 	require.NoError(t, err)
 	now = numberLists.ReplaceAllFunc(now, func(list []byte) []byte { return spaces.ReplaceAll(list, nil) })
 	if *update {
-		require.NoError(t, os.WriteFile(docs+"choosing.md", []byte(text), 0o644))
+		require.NoError(t, os.WriteFile(docs+"maintainers/policies.md", []byte(text), 0o644))
 		require.NoError(t, os.WriteFile(data, now, 0o644))
 		return
 	}
@@ -68,13 +68,13 @@ var (
 	spaces      = regexp.MustCompile(`\s+`)
 )
 
-// The pictures of docs/choosing.md are up to date with the data and charts.js.
+// The pictures of docs/maintainers/policies.md are up to date with the data and charts.js.
 func TestPictures(t *testing.T) {
 	text, err := os.ReadFile(data)
 	require.NoError(t, err)
 	var sections map[string]map[string]json.RawMessage // a policy looks the same in all pictures of a section
 	require.NoError(t, json.Unmarshal(text, &sections))
-	page, err := os.ReadFile(docs + "choosing.md")
+	page, err := os.ReadFile(docs + "maintainers/policies.md")
 	require.NoError(t, err)
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("no Node.js, which draws the pictures")
@@ -83,7 +83,7 @@ func TestPictures(t *testing.T) {
 	for _, described := range sections {
 		for name, svg := range draw(t, described) {
 			count++
-			assert.True(t, bytes.Contains(page, []byte("](choosing/"+name+".svg)")), name)
+			assert.True(t, bytes.Contains(page, []byte("](../choosing/"+name+".svg)")), name)
 			file := docs + "choosing/" + name + ".svg"
 			if *update {
 				require.NoError(t, os.WriteFile(file, []byte(svg), 0o644))
@@ -149,7 +149,7 @@ func choosing(t *testing.T) (map[string]*report.Table, map[string]map[string]*ch
 	result, err := s.Run(t.Context())
 	require.NoError(t, err)
 	storm := report.Storm{Storm: s, Rows: result}
-	page, err := os.ReadFile(docs + "choosing.md")
+	page, err := os.ReadFile(docs + "maintainers/policies.md")
 	require.NoError(t, err)
 	stall := map[time.Duration]string{2 * time.Second: "two"}[s.Outage.To-s.Outage.From]
 	assert.Contains(t, string(page), fmt.Sprintf("A server with a capacity of %d,%03d calls a second receives %.0f. It stalls for %s seconds",

@@ -11,7 +11,7 @@ import (
 	"strconv"
 
 	"github.com/gobackoff/retry/cmd/backofflab/internal/chart"
-	"github.com/gobackoff/retry/cmd/backofflab/lab"
+	"github.com/gobackoff/retry/cmd/backofflab/internal/lab"
 )
 
 // Contention presents the results of a [lab.Contention].

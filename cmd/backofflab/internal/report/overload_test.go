@@ -9,24 +9,24 @@ import (
 
 	"github.com/gobackoff/retry/admit"
 	"github.com/gobackoff/retry/cmd/backofflab/internal/chart"
+	"github.com/gobackoff/retry/cmd/backofflab/internal/lab"
 	"github.com/gobackoff/retry/cmd/backofflab/internal/report"
-	"github.com/gobackoff/retry/cmd/backofflab/lab"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// The simulated tables of docs/overload-measured.md and the pictures of docs/storms.md are up
+// The simulated tables of docs/maintainers/overload-measured.md and the pictures of docs/storms.md are up
 // to date.
 func TestOverloadPage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates for some seconds")
 	}
 	storm := gated(t)
-	old, err := os.ReadFile(docs + "overload-measured.md")
+	old, err := os.ReadFile(docs + "maintainers/overload-measured.md")
 	require.NoError(t, err)
 	text := replaceBlock(t, string(old), "storm", markdown(storm.Table()))
 	text = replaceBlock(t, text, "batch", markdown(batch(t)))
-	checkFile(t, docs+"overload-measured.md", text)
+	checkFile(t, docs+"maintainers/overload-measured.md", text)
 	page, err := os.ReadFile(docs + "storms.md")
 	require.NoError(t, err)
 	if _, err := exec.LookPath("node"); err != nil {

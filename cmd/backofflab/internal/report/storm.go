@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/gobackoff/retry/cmd/backofflab/internal/chart"
-	"github.com/gobackoff/retry/cmd/backofflab/lab"
+	"github.com/gobackoff/retry/cmd/backofflab/internal/lab"
 )
 
 // Storm presents the results of a [lab.Storm].

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/gobackoff/retry/cmd/backofflab/lab"
+	"github.com/gobackoff/retry/cmd/backofflab/internal/lab"
 )
 
 // Survival presents the results of a [lab.Survival].

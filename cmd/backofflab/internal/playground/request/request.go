@@ -12,8 +12,8 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/admit"
+	"github.com/gobackoff/retry/cmd/backofflab/internal/lab"
 	"github.com/gobackoff/retry/cmd/backofflab/internal/report"
-	"github.com/gobackoff/retry/cmd/backofflab/lab"
 )
 
 type request struct {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/cmd/backofflab/lab"
+	"github.com/gobackoff/retry/cmd/backofflab/internal/lab"
 )
 
 func ExampleContention() {
