@@ -115,6 +115,7 @@ func webSocketFaults(closed func(code int) error) func(*testing.T) []fault {
 			{name: "1002 protocol error", err: closed(1002), class: permanent},
 			{name: "1008 policy violation", err: closed(1008), class: permanent},
 			{name: "1009 message too big", err: closed(1009), class: permanent},
+			{name: "4000, of an application", err: closed(4000), class: unknown},
 		}
 	}
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
-	"github.com/gobackoff/retry/retrytest"
 )
 
 // runCase runs a case with [retry.Do] and real requests, and returns what a driver
@@ -30,10 +29,18 @@ func runCaseAt(script, endpoint, mode string, c testCase) ([]observation, error)
 	if err != nil {
 		return nil, err
 	}
-	policy.Rand = numbers(c.Random, c.RandomThen)
 	if err := setQuota(policy.Budget, c.Quota); err != nil {
 		return nil, err
 	}
+	return play(nil, script, endpoint, mode, c, policy)
+}
+
+// inContext returns the context of a call; nil means context.WithCancel.
+type inContext func(context.Context) (context.Context, context.CancelFunc)
+
+// play runs a case with a policy. Its waits take no time.
+func play(in inContext, script, endpoint, mode string, c testCase, policy retry.Policy) ([]observation, error) {
+	policy.Rand = numbers(c.Random, c.RandomThen)
 	operation := newOperation(script, endpoint, mode, c.Service)
 	defer operation.client.CloseIdleConnections()
 	var observed []observation
@@ -41,9 +48,9 @@ func runCaseAt(script, endpoint, mode string, c testCase) ([]observation, error)
 		if err := operation.begin(call); err != nil {
 			return nil, err
 		}
-		clock := &retrytest.Clock{}
+		clock := &skipping{}
 		policy.Clock = clock
-		err := retry.Do(context.Background(), policy, operation.run)
+		err := operation.do(in, policy)
 		if isLongPoll(mode, c) {
 			err = awspreset.LongPoll(context.Background(), policy, err)
 		}
@@ -52,13 +59,34 @@ func runCaseAt(script, endpoint, mode string, c testCase) ([]observation, error)
 			return nil, err
 		}
 		o.Delays = []json.Number{} // not null
-		for _, d := range clock.Waits() {
+		for _, d := range clock.waits {
 			o.Delays = append(o.Delays, json.Number(fmt.Sprint(d.Nanoseconds())))
 		}
 		o.Quota = balance(policy.Budget)
 		observed = append(observed, o)
 	}
 	return observed, nil
+}
+
+func (o *operation) do(in inContext, policy retry.Policy) error {
+	if in == nil {
+		in = context.WithCancel
+	}
+	ctx, cancel := in(context.Background())
+	defer cancel()
+	return retry.Do(ctx, policy, o.run)
+}
+
+// skipping is the system's clock, except that it skips waits and records them: servers need
+// real time to be late.
+type skipping struct {
+	retry.SystemClock
+	waits []time.Duration
+}
+
+func (s *skipping) Sleep(ctx context.Context, d time.Duration) error {
+	s.waits = append(s.waits, d)
+	return ctx.Err()
 }
 
 // numbers returns a function that returns the elements of list in order and, once they

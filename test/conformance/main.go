@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	r := &runner{sdks: sdks, folder: "../vectors/trace", page: "../../docs/aws.md", stdout: os.Stdout, stderr: os.Stderr}
+	r := &runner{sdks: sdks, folder: "../vectors/trace", page: "../../docs/reference/aws.md", stdout: os.Stdout, stderr: os.Stderr}
 	os.Exit(r.run(os.Args[1:]))
 }
 

@@ -49,7 +49,7 @@ func policyOf(mode string, c testCase) (retry.Policy, error) {
 	return p, nil
 }
 
-// wholeMilliseconds truncates delays, as docs/aws.md says for the SDKs for Java and JavaScript.
+// wholeMilliseconds truncates delays, as docs/reference/aws.md says for the SDKs for Java and JavaScript.
 type wholeMilliseconds struct{ retry.Backoff }
 
 func (w wholeMilliseconds) Delay(a retry.Attempt, u float64) time.Duration {

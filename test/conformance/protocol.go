@@ -22,6 +22,7 @@ type testCase struct {
 	RandomThen  float64   `json:"random_then"`
 	Quota       *int      `json:"quota,omitempty"`
 	Calls       []call    `json:"calls"`
+	Setting     string    `json:"setting,omitempty"` // not in sets
 }
 
 type call struct {

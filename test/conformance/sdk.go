@@ -35,7 +35,7 @@ type sdk struct {
 	driver  []string
 	newest  []string       // replaces the versions in the folder by the newest and prints what the driver then reports; nil: an older release is meant
 	without *regexp.Regexp // matches the cases that the driver does not run; may be nil
-	modes   []string       // such as aws-botocore-adaptive-2.1; docs/aws.md says which preset is compared with each
+	modes   []string       // such as aws-botocore-adaptive-2.1; docs/reference/aws.md says which preset is compared with each
 }
 
 var sdks = []sdk{
@@ -44,11 +44,11 @@ var sdks = []sdk{
 	current(javaScript("js-v2", "2.1693.0", "v2", "aws-sdk 2.1693.0", "aws-js-v2"), "v2"),
 	javaScript("js-v3", "2.0", "v3-2.0", "@aws-sdk/client-sts 3.1162.0, @smithy/core 3.39.0",
 		"aws-js-v3-standard-2.0", "aws-js-v3-adaptive-2.0"),
-	current(javaScript("js-v3", "2.1", "v3-2.1", "@aws-sdk/client-sts 3.1174.0, @smithy/core 3.41.1",
+	current(javaScript("js-v3", "2.1", "v3-2.1", "@aws-sdk/client-sts 3.1177.0, @smithy/core 3.41.1",
 		"aws-js-v3-standard-2.1", "aws-js-v3-adaptive-2.1"), "v3-2.1"),
 	current(java("v1", "aws-sdk-java 1.12.797", "aws-java-v1"), "v1"),
 	java("v2-2.57", "aws-sdk-java-v2 2.57.8", "aws-java-v2-standard-2.0", "aws-java-v2-adaptive-2.0"),
-	current(java("v2", "aws-sdk-java-v2 2.58.0", "aws-java-v2-legacy", "aws-java-v2-standard-2.1", "aws-java-v2-adaptive-2.1"), "v2"),
+	current(java("v2", "aws-sdk-java-v2 2.59.1", "aws-java-v2-legacy", "aws-java-v2-standard-2.1", "aws-java-v2-adaptive-2.1"), "v2"),
 	goSDK("go-v1", "go.mod", "aws-sdk-go 1.55.8", "aws-go-v1"),
 	current(goSDK("go-v2", "go.mod", "aws-sdk-go-v2 1.48.0", "aws-go-v2-standard-2.1", "aws-go-v2-adaptive-2.1")),
 	goSDK("go-v2", "v1.47.mod", "aws-sdk-go-v2 1.47.8", "aws-go-v2-standard-2.0", "aws-go-v2-adaptive-2.0"),

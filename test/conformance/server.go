@@ -12,9 +12,13 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"sync"
+	"time"
 )
 
-const scriptPath = "/__script"
+const (
+	scriptPath = "/__script"
+	slowness   = 5 * time.Second // of a slow response
+)
 
 // A server responds to SDKs from a script, one call at a time. Its second address, for
 // TLS, has a certificate that no client trusts.
@@ -133,6 +137,11 @@ func (s *server) complain(trouble string) {
 }
 
 func (p *wireFormat) fail(w http.ResponseWriter, r *http.Request, fault string) {
+	if fault == "slow" {
+		time.Sleep(slowness)
+		p.write(w, response{Status: http.StatusOK}, 1)
+		return
+	}
 	if fault == "hang" {
 		<-r.Context().Done()
 		return

@@ -19,11 +19,11 @@ import (
 
 // Calls returns the calls by their names.
 func Calls() map[string]func(context.Context) error {
-	twice := retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 2}
+	twice := retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 2, Budget: retry.NoBudget{}}
 	refused := &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 	get := func(answer func() (*http.Response, error)) func(context.Context) error {
 		client := &http.Client{Transport: &retryhttp.Transport{
-			Policy: twice, Base: roundTripper(func(*http.Request) (*http.Response, error) { return answer() }), PerHost: retryhttp.Unbudgeted(),
+			Policy: twice, Base: roundTripper(func(*http.Request) (*http.Response, error) { return answer() }),
 		}}
 		return func(ctx context.Context) error {
 			req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://shop.example/order", nil)

@@ -21,7 +21,7 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-var update = flag.Bool("update", false, "measure all of TestBudgets, and write the table to docs/overload-measured.md")
+var update = flag.Bool("update", false, "measure all of TestBudgets, and write the table to docs/maintainers/overload-measured.md")
 
 const (
 	sec = time.Second
@@ -39,7 +39,7 @@ var usual = []struct {
 	change    func(*retryhttp.Transport)
 }{
 	{"one attempt", 1, func(t *retryhttp.Transport) { t.Policy.MaxAttempts = 1 }},
-	{"no budget", 1, func(t *retryhttp.Transport) { t.PerHost = retryhttp.Unbudgeted() }},
+	{"no budget", 1, func(t *retryhttp.Transport) { t.Policy.Budget = retry.NoBudget{} }},
 	{"TokenBudget", 1, budgeted(tokenBudget)},
 	{"TokenBudget, 20", 20, budgeted(tokenBudget)},
 	{"default", 1, func(*retryhttp.Transport) {}},
@@ -173,13 +173,14 @@ func refuseAll(begin, end time.Duration, status, hint int, admit func(http.Handl
 
 func direct(next http.Handler) http.Handler { return next }
 
-// TestBudgets: what becomes of calls to servers that refuse some, at the defaults of a
-// Transport, for one process and for twenty.
+// TestBudgets: what becomes of calls to servers that refuse some, for one process and for twenty. At
+// the defaults of a Transport, no fewer of them succeed than without this library.
 func TestBudgets(t *testing.T) {
 	forty := overload.Load{Slots: 40, Service: always(100 * ms), Rate: 320, Length: 40 * sec, Timeout: 2 * sec}
 	unlimited := overload.Load{Slots: 100_000, Service: always(5 * ms), Timeout: sec}
+	const seeds = 3 // whose mean is compared: after a stall, one run differs from another by several points
 	var table strings.Builder
-	fmt.Fprint(&table, "| server | one attempt | no budget | `TokenBudget` | `TokenBudget`, 20 processes | default | default, 20 processes | go-retryablehttp |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
+	fmt.Fprint(&table, "| server | bare | one attempt | no budget | `TokenBudget` | `TokenBudget`, 20 processes | default | default, 20 processes | go-retryablehttp |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
 	for _, test := range []struct {
 		name  string
 		load  overload.Load
@@ -202,17 +203,28 @@ func TestBudgets(t *testing.T) {
 		}
 		fmt.Fprintf(&table, "| %s |", test.name)
 		measure := func(client func(http.RoundTripper, overload.Load) *http.Client) (percent, requests float64) {
-			var arrived atomic.Int64
-			out := run(t, test.load, client, func(next http.Handler) http.Handler {
-				admitted := test.admit(next)
-				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					arrived.Add(1)
-					admitted.ServeHTTP(w, r)
+			for seed := range seeds {
+				var arrived atomic.Int64
+				load := test.load
+				load.Seed = uint64(seed)
+				out := run(t, load, client, func(next http.Handler) http.Handler {
+					admitted := test.admit(next)
+					return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+						arrived.Add(1)
+						admitted.ServeHTTP(w, r)
+					})
 				})
-			})
-			return out.Percent(""), float64(arrived.Load()) / float64(out.Calls["/"])
+				percent += out.Percent("") / seeds
+				requests += float64(arrived.Load()) / float64(out.Calls["/"]) / seeds
+			}
+			return percent, requests
 		}
 		got := map[string]float64{}
+		bare, _ := measure(func(base http.RoundTripper, l overload.Load) *http.Client {
+			return &http.Client{Transport: base, Timeout: l.Timeout}
+		})
+		fmt.Fprintf(&table, " %.0f |", bare)
+		t.Logf("%s: bare %.1f %%", test.name, bare)
 		for _, c := range usual {
 			percent, requests := measure(func(base http.RoundTripper, l overload.Load) *http.Client {
 				crowd := &crowd{}
@@ -229,11 +241,11 @@ func TestBudgets(t *testing.T) {
 		}
 		percent, requests := measure(clients["go-retryablehttp"])
 		fmt.Fprintf(&table, " %.0f/%.2f |\n", percent, requests)
-		assert.GreaterOrEqual(t, got["default"], min(got["one attempt"], got["TokenBudget"])-2, test.name)
-		assert.GreaterOrEqual(t, got["default, 20"], min(got["one attempt"], got["TokenBudget, 20"])-2, test.name)
+		assert.GreaterOrEqual(t, got["default"], bare-2, test.name)
+		assert.GreaterOrEqual(t, got["default, 20"], bare-5, test.name) // one run differs from another by more
 	}
 	if *update {
-		replace(t, "../../../docs/overload-measured.md", "<!-- budgets -->\n", table.String())
+		replace(t, "../../../docs/maintainers/overload-measured.md", "<!-- budgets -->\n", table.String())
 	}
 }
 

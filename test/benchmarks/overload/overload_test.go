@@ -87,7 +87,7 @@ var servers = []struct {
 var clients = map[string]func(http.RoundTripper, overload.Load) *http.Client{
 	"retryhttp": func(base http.RoundTripper, l overload.Load) *http.Client {
 		return &http.Client{Transport: &retryhttp.Transport{
-			Base: base, PerHost: retryhttp.Unbudgeted(), Policy: retry.Policy{MaxAttempts: 4, AttemptTimeout: l.Timeout},
+			Base: base, Policy: retry.Policy{MaxAttempts: 4, AttemptTimeout: l.Timeout, Budget: retry.NoBudget{}},
 		}}
 	},
 	"go-retryablehttp": func(base http.RoundTripper, l overload.Load) *http.Client {

@@ -50,18 +50,21 @@ func (e *retryError) Unwrap() error { return e.error }
 
 // decide returns the error for asynq after a task failed with err.
 func decide(ctx context.Context, policy retry.Policy, err error) error {
-	if err == nil || ctx.Err() != nil || errors.Is(err, asynq.SkipRetry) || errors.Is(err, asynq.RevokeTask) {
+	if errors.Is(err, asynq.SkipRetry) || errors.Is(err, asynq.RevokeTask) {
 		return err
 	}
 	id, _ := asynq.GetTaskID(ctx)
 	retried, _ := asynq.GetRetryCount(ctx)
 	retries, _ := asynq.GetMaxRetry(ctx)
 	policy.MaxAttempts = retries + 1
-	wait, reason := adapt.DelayFor(policy, id, retried+1, err)
-	if reason != nil {
-		return fmt.Errorf("%w: %w: %w", reason, err, asynq.SkipRetry)
+	outcome := adapt.Settle(ctx, policy, id, retried+1, err)
+	switch outcome.Action {
+	case adapt.DeadLetter:
+		return fmt.Errorf("%w: %w: %w", outcome.Err.Reason, err, asynq.SkipRetry)
+	case adapt.Redeliver:
+		return &retryError{err, outcome.Wait}
 	}
-	return &retryError{err, wait}
+	return err // after GiveBack, too: asynq does not wait for the result once the context has ended
 }
 
 // dueAfter adds almost a second, so no retry is early: asynq truncates the end of a wait to

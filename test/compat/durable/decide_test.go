@@ -74,7 +74,9 @@ func TestRiverDecides(t *testing.T) {
 		"unrepeatable": {t.Context(), doubling, 1, retry.Unrepeatable(errOp), 0, retry.ErrUnrepeatable},
 		"elapsed":      {t.Context(), ending, 3, errOp, 0, retry.ErrMaxElapsed},
 		"timeout":      {late, doubling, 2, fmt.Errorf("%w: %w", errOp, context.DeadlineExceeded), 2 * time.Second, nil},
-		"stop":         {stopped, doubling, 2, retry.Permanent(errOp), 2 * time.Second, nil},
+		"stop":         {stopped, doubling, 2, errOp, 2 * time.Second, nil},
+		"stop, last":   {stopped, doubling, 4, errOp, 8 * time.Second, nil},
+		"canceled":     {t.Context(), doubling, 1, fmt.Errorf("%w: %w", errOp, context.Canceled), time.Second, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -103,6 +105,18 @@ func TestRiverDecides(t *testing.T) {
 			assert.Equal(t, err, hook.WorkEnd(t.Context(), last, err))
 		})
 	}
+}
+
+// TestRiverStopPermanent: a job that would fail again is canceled, also if its client stops.
+func TestRiverStopPermanent(t *testing.T) {
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	hook, _ := riverWorker(t, doubling)
+	err := hook.WorkEnd(stopped, &rivertype.JobRow{ID: 4711, Attempt: 1, MaxAttempts: 4}, retry.Permanent(errOp))
+	_, isCanceled := errors.AsType[*river.JobCancelError](err)
+	assert.True(t, isCanceled)
+	assert.ErrorIs(t, err, retry.ErrPermanent)
+	assert.ErrorContains(t, err, errOp.Error())
 }
 
 // TestRiverStopUnrepeatable: a job that may have taken effect is canceled, also if its client

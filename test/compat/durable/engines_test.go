@@ -47,25 +47,33 @@ func riverClient(t *testing.T, pool *pgxpool.Pool, policy retry.Policy, work fun
 	return client
 }
 
-// TestRiverStop: if a worker stops, its job's current attempt does not count, and the job is
-// not canceled, although context.Canceled is a permanent error elsewhere.
+// TestRiverStop: if a worker stops, its job's current attempt does not count, even if it is the
+// last one. The job is not canceled, although context.Canceled is a permanent error elsewhere.
 func TestRiverStop(t *testing.T) {
 	t.Parallel()
-	working := make(chan bool)
-	client := riverClient(t, connect(t, database(t, "stop")), doubling, func(ctx context.Context, _ *river.Job[orderArgs]) error {
-		working <- true
-		<-ctx.Done()
-		return ctx.Err()
-	})
-	require.NoError(t, client.Start(t.Context()))
-	inserted, err := client.Insert(t.Context(), orderArgs{}, nil)
-	require.NoError(t, err)
-	<-working
-	require.NoError(t, client.StopAndCancel(t.Context()))
-	job, err := client.JobGet(t.Context(), inserted.Job.ID)
-	require.NoError(t, err)
-	assert.Equal(t, rivertype.JobStateAvailable, job.State)
-	assert.Zero(t, job.Attempt)
+	once := retry.Policy{MaxAttempts: 1}
+	for name, failure := range map[string]func(context.Context) error{
+		"canceled": func(ctx context.Context) error { return ctx.Err() },
+		"other":    func(context.Context) error { return errOp },
+	} {
+		t.Run(name, func(t *testing.T) {
+			working := make(chan bool)
+			client := riverClient(t, connect(t, database(t, "stop_"+name)), once, func(ctx context.Context, _ *river.Job[orderArgs]) error {
+				working <- true
+				<-ctx.Done()
+				return failure(ctx)
+			})
+			require.NoError(t, client.Start(t.Context()))
+			inserted, err := client.Insert(t.Context(), orderArgs{}, nil)
+			require.NoError(t, err)
+			<-working
+			require.NoError(t, client.StopAndCancel(t.Context()))
+			job, err := client.JobGet(t.Context(), inserted.Job.ID)
+			require.NoError(t, err)
+			assert.Equal(t, rivertype.JobStateAvailable, job.State)
+			assert.Zero(t, job.Attempt)
+		})
+	}
 }
 
 // TestRiverPanic: a job that panics is retried after the policy's wait.

@@ -46,23 +46,27 @@ type riverAttempt struct {
 func (r *riverRetries) WorkEnd(ctx context.Context, job *rivertype.JobRow, err error) error {
 	_, snoozed := errors.AsType[*river.JobSnoozeError](err)
 	_, canceled := errors.AsType[*river.JobCancelError](err)
-	if err == nil || snoozed || canceled {
-		return err
-	}
-	if ctx.Err() == context.Canceled { // the client stops, or the job was canceled
-		if r.policy.Classify(err).Unrepeatable { // %v, because River repeats a job that context.Canceled has ended
-			return river.JobCancel(fmt.Errorf("%w: %v", retry.ErrUnrepeatable, err))
-		}
+	if snoozed || canceled {
 		return err
 	}
 	policy := r.policy
 	policy.MaxAttempts = job.MaxAttempts
-	wait, reason := adapt.DelayFor(policy, fmt.Sprint(job.ID), job.Attempt, err)
-	switch {
-	case reason == nil && job.Attempt < job.MaxAttempts: // after the last attempt River does not call NextRetry
-		r.waits.Store(riverAttempt{job.ID, job.Attempt}, wait)
-	case reason != nil && !errors.Is(reason, retry.ErrMaxAttempts): // after ErrMaxAttempts River discards the job
-		return river.JobCancel(fmt.Errorf("%w: %w", reason, err))
+	outcome := adapt.Settle(ctx, policy, fmt.Sprint(job.ID), job.Attempt, err)
+	switch outcome.Action {
+	case adapt.Redeliver:
+		if job.Attempt < job.MaxAttempts { // after the last attempt River does not call NextRetry
+			r.waits.Store(riverAttempt{job.ID, job.Attempt}, outcome.Wait)
+		}
+	case adapt.DeadLetter:
+		if outcome.Err.Reason == retry.ErrMaxAttempts { // River discards the job
+			return err
+		}
+		if ctx.Err() != nil {
+			err = errors.New(err.Error()) // River repeats a job that context.Canceled has ended
+		}
+		return river.JobCancel(fmt.Errorf("%w: %w", outcome.Err.Reason, err))
+	case adapt.GiveBack:
+		return fmt.Errorf("%w: %w", ctx.Err(), err) // River makes the job available again, if its client stops
 	}
 	return err
 }

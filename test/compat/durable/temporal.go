@@ -27,13 +27,13 @@ func TemporalRetryPolicy(policy retry.Policy) (*temporal.RetryPolicy, error) {
 		p.MaximumAttempts = int32(policy.MaxAttempts)
 	}
 	policy.MaxAttempts, policy.MaxElapsed, policy.Budget = retry.Unlimited, 0, nil
+	policy.Limiter, policy.Hooks = nil, retry.Hooks{}
 	policy.Rand = func() float64 { return math.Nextafter(1, 0) }
 	var waits [100]time.Duration
-	failed := retry.Attempt{Err: errUnseen}
+	call := policy.Start()
 	for i := range waits {
-		failed.Number = i + 1
-		failed.Waited, _ = policy.Next(failed, 0)
-		waits[i] = max(1, failed.Waited) // 0 would mean Temporal's default
+		wait, _ := call.Failed(context.Background(), errUnseen)
+		waits[i] = max(1, wait) // 0 would mean Temporal's default
 	}
 	p.InitialInterval, p.MaximumInterval = waits[0], waits[len(waits)-1]
 	p.BackoffCoefficient = max(1, float64(waits[1])/float64(waits[0]))

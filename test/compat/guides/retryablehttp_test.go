@@ -51,7 +51,8 @@ func transport(ctx context.Context, op operation, p retry.Policy) error {
 	if p.Backoff == nil {
 		p.Backoff, p.MaxAttempts = retry.Exponential{Base: sec, Cap: 30 * sec}, 5
 	}
-	t := &retryhttp.Transport{Base: server{op}, Policy: p, PerHost: retryhttp.Unbudgeted()}
+	p.Budget = retry.NoBudget{}
+	t := &retryhttp.Transport{Base: server{op}, Policy: p}
 	return get(ctx, (&http.Client{Transport: t}).Do)
 }
 

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -23,16 +24,35 @@ func NewClient(base *http.Transport) *http.Client {
 	return &http.Client{Transport: apis.Complete(newTransport(base))}
 }
 
+// patience is how long the longest answer may take until its first output. A model that thinks
+// is silent, and each repetition of its question is paid again.
+const patience = 10 * time.Minute
+
 func newTransport(base *http.Transport) *retryhttp.Transport {
 	base.HTTP2 = &http.HTTP2Config{SendPingTimeout: 10 * time.Second, PingTimeout: 5 * time.Second}
 	return &retryhttp.Transport{
 		Base:             base,
-		Policy:           retry.Policy{MaxAttempts: 5, MaxElapsed: 10 * time.Minute},
-		Check:            apis.CheckWithin(time.Minute), // a stream is silent before its first output
-		FirstByteTimeout: 5 * time.Minute,               // an answer that is no stream takes so long
-		StallTimeout:     2 * time.Minute,               // a body is silent
+		Policy:           retry.Policy{MaxAttempts: 5, MaxElapsed: 2 * patience, Backoff: retry.BackoffFunc(delay)},
+		Check:            apis.CheckWithin(patience), // how long a stream may have no output; pings are none
+		FirstByteTimeout: patience,                   // how long a response may take to begin
+		StallTimeout:     patience,                   // how long the next byte of a body may take
+		MaxRead:          16 << 20,                   // repeats an answer that breaks off, unless it is a stream
 		MayRepeat:        mayRepeat,
 	}
+}
+
+// delay returns the wait after a failed attempt. An attempt that the client ended because of
+// silence is repeated only if it was the first one.
+func delay(failed retry.Attempt, u float64) time.Duration {
+	if failed.Number > 1 && errors.Is(failed.Err, context.DeadlineExceeded) {
+		return -1 // no further attempt
+	}
+	return waits.Delay(failed, u)
+}
+
+var waits = retry.WhenThrottled{
+	Throttled: retry.FullJitter{Base: time.Second, Cap: 20 * time.Second},
+	Else:      retry.FullJitter{Cap: 20 * time.Second},
 }
 
 // mayRepeat reports whether a request may be executed twice. A question to a model may: it

@@ -196,6 +196,9 @@ var providers = []provider{
 				if err := retryhttp.CheckStatus(resp); err != nil {
 					return "", err
 				}
+				if _, err := io.ReadAll(resp.Body); err != nil {
+					return "", err
+				}
 				return "Hello", nil
 			}
 			return stream(ctx, client, url, "Hi", func(string) {})
@@ -247,20 +250,24 @@ func TestClient(t *testing.T) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			_, _ = io.WriteString(w, p.overload)
 		},
-		"an error event at last":  func(p provider, w http.ResponseWriter) { p.begin(w); _, _ = io.WriteString(w, p.overload) },
-		"a stream that is lost":   func(p provider, w http.ResponseWriter) { p.begin(w); flush(w); panic(http.ErrAbortHandler) },
-		"a stream that ends":      func(p provider, w http.ResponseWriter) { p.begin(w) },
-		"a stream that is silent": func(p provider, w http.ResponseWriter) { p.begin(w); flush(w); time.Sleep(61 * time.Second) },
+		"an error event at last": func(p provider, w http.ResponseWriter) { p.begin(w); _, _ = io.WriteString(w, p.overload) },
+		"a stream that is lost":  func(p provider, w http.ResponseWriter) { p.begin(w); flush(w); panic(http.ErrAbortHandler) },
+		"a stream that ends":     func(p provider, w http.ResponseWriter) { p.begin(w) },
+		"an answer that breaks off": func(p provider, w http.ResponseWriter) {
+			w.Header().Set("Content-Length", "1000")
+			_, _ = io.WriteString(w, p.whole)
+			flush(w)
+			panic(http.ErrAbortHandler)
+		},
 	}
 	for name, fail := range failures {
 		for _, p := range providers {
 			for _, stream := range []bool{false, true} {
-				if !stream && strings.Contains(name, "event") || !stream && strings.Contains(name, "stream") {
+				if !stream && (strings.Contains(name, "event") || strings.Contains(name, "stream")) || stream && strings.Contains(name, "answer") {
 					continue
 				}
 				t.Run(fmt.Sprint(name, ", ", p.name, ", stream ", stream), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
-						defer time.Sleep(5 * time.Minute) // until the servers have ended
 						ask := func(own bool) (string, error) {
 							base, _ := serve(t, func(w http.ResponseWriter, number int) {
 								if number <= 2 {
@@ -283,6 +290,90 @@ func TestClient(t *testing.T) {
 					})
 				})
 			}
+		}
+	}
+}
+
+// TestSilence: a model that thinks is asked once. One that gives no answer is asked once more,
+// whatever its pings say, and each call ends.
+func TestSilence(t *testing.T) {
+	const ever = 24 * time.Hour
+	for name, tt := range map[string]struct {
+		think    time.Duration
+		pings    bool // every 15 s
+		headers  bool // before the model thinks
+		stream   bool
+		silent   int // requests in which the model thinks; the next one has the answer at once
+		requests int
+		fails    bool
+	}{
+		"thinks for 90 s":                    {90 * time.Second, false, true, true, 9, 1, false},
+		"thinks for 90 s before its headers": {90 * time.Second, false, false, true, 9, 1, false},
+		"thinks for 3 min, no stream":        {3 * time.Minute, false, false, false, 9, 1, false},
+		"thinks for 9 min":                   {9 * time.Minute, false, true, true, 9, 1, false},
+		"thinks for 9 min with pings":        {9 * time.Minute, true, true, true, 9, 1, false},
+		"hangs once":                         {ever, false, true, true, 1, 2, false},
+		"hangs once without headers":         {ever, false, false, true, 1, 2, false},
+		"hangs once with pings":              {ever, true, true, true, 1, 2, false},
+		"hangs":                              {ever, false, true, true, 9, 2, true},
+		"hangs without headers":              {ever, false, false, true, 9, 2, true},
+		"pings for ever":                     {ever, true, true, true, 9, 2, true},
+	} {
+		for _, p := range providers {
+			if tt.pings && p.name == "genai" { // Google sends none, and genai does not know comments
+				continue
+			}
+			t.Run(name+", "+p.name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					over := make(chan struct{})
+					defer synctest.Wait() // until the servers have ended
+					defer close(over)
+					base, requests := serve(t, func(w http.ResponseWriter, number int) {
+						if number > tt.silent {
+							p.answer(w, tt.stream)
+							return
+						}
+						if tt.headers {
+							p.begin(w)
+							flush(w)
+						}
+						pause(w, tt.think, tt.pings, over)
+						if tt.headers {
+							_, _ = io.WriteString(w, p.stream)
+							return
+						}
+						p.answer(w, tt.stream)
+					})
+					begun := time.Now()
+					answer, err := p.ask(t.Context(), NewClient(base), false, tt.stream)
+					assert.Equal(t, tt.requests, *requests)
+					if tt.fails {
+						assert.Error(t, err)
+						assert.Less(t, time.Since(begun), 21*time.Minute)
+						return
+					}
+					require.NoError(t, err)
+					assert.Equal(t, "Hello", answer)
+				})
+			})
+		}
+	}
+}
+
+// pause waits for d, or until a test is over.
+func pause(w http.ResponseWriter, d time.Duration, pings bool, over <-chan struct{}) {
+	for range d / (15 * time.Second) {
+		select {
+		case <-over:
+			return
+		case <-time.After(15 * time.Second):
+		}
+		if pings {
+			_, err := io.WriteString(w, ": PROCESSING\n\n")
+			if err != nil {
+				return
+			}
+			flush(w)
 		}
 	}
 }

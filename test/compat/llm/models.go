@@ -37,7 +37,7 @@ func askAny(ctx context.Context, models []*Model, question string) (string, erro
 		}
 		v := policy.Classify(err)
 		if ctx.Err() != nil || !v.GaveUp {
-			return "", err // a question that this model refuses, the next one would refuse, too
+			return "", err // the next model would refuse this question, too
 		}
 		wait := cmp.Or(v.Hint, 30*time.Second)
 		m.down.Store(time.Now().Add(wait).UnixNano())

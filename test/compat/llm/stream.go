@@ -62,7 +62,7 @@ func streamAll(ctx context.Context, client *http.Client, url, question string, p
 		part, err := stream(ctx, client, url, ask, print)
 		soFar += part
 		if broken, ok := errors.AsType[*apis.BrokenError](err); ok && broken.Output {
-			return retry.Transient(err) // otherwise, Do does not repeat what had output
+			return retry.Transient(err) // without it, Do would not ask again after output
 		}
 		return err
 	})

@@ -29,7 +29,7 @@ func run(ctx context.Context, ask func(ctx context.Context, messages []string) (
 		case reply.Tool == "":
 			return reply.Text, nil
 		}
-		result := tool(ctx, reply.Tool, reply.Args) // outside of Do; what fails, the model is told
+		result := tool(ctx, reply.Tool, reply.Args) // outside of Do; a failure is a result, too
 		messages = append(messages, reply.Tool+" "+reply.Args, result)
 	}
 	return "", retry.Unrepeatable(errors.New("the model did not answer after 20 tools"))

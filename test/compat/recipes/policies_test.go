@@ -22,7 +22,7 @@ import (
 var (
 	forUsers     = retry.Policy{AttemptTimeout: time.Second}
 	forModels    = retry.Policy{AttemptTimeout: 2 * time.Minute, MaxAttempts: 4}
-	forWorkers   = retry.Policy{MaxElapsed: time.Minute, AttemptTimeout: 10 * time.Second}
+	forWorkers   = retry.Policy{MaxElapsed: time.Minute, AttemptTimeout: 10 * time.Second, Budget: retry.NoBudget{}}
 	forConsumers = retry.Policy{MaxElapsed: 15 * time.Second, AttemptTimeout: 10 * time.Second}
 	forRateLimit = retry.Policy{MaxElapsed: 5 * time.Minute, AttemptTimeout: 10 * time.Second}
 )
@@ -355,7 +355,7 @@ func TestPolicyTable(t *testing.T) {
 	source, err := os.ReadFile("policies_test.go")
 	require.NoError(t, err)
 	for _, policy := range []string{
-		"{AttemptTimeout: time.Second}", "{AttemptTimeout: 2 * time.Minute, MaxAttempts: 4}", "{MaxElapsed: time.Minute, AttemptTimeout: 10 * time.Second}",
+		"{AttemptTimeout: time.Second}", "{AttemptTimeout: 2 * time.Minute, MaxAttempts: 4}", "{MaxElapsed: time.Minute, AttemptTimeout: 10 * time.Second, Budget: retry.NoBudget{}}",
 	} {
 		assert.Contains(t, string(source), "retry.Policy"+policy)
 		assert.Contains(t, strings.ReplaceAll(table, ", Budget: shared", ""), "`"+policy+"`")

@@ -2,8 +2,6 @@ package recipes
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -16,9 +14,6 @@ import (
 	"connectrpc.com/connect"
 	azpolicy "github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	azruntime "github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/elastic/elastic-transport-go/v8/elastictransport"
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -81,55 +76,6 @@ func TestConnect(t *testing.T) {
 			assert.Equal(t, tt.hits, hits.Load())
 		})
 	}
-}
-
-func TestSQS(t *testing.T) {
-	var timeouts []int32
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		var input struct{ VisibilityTimeout int32 }
-		assert.Equal(t, "AmazonSQS.ChangeMessageVisibility", req.Header.Get("X-Amz-Target"))
-		assert.NoError(t, json.NewDecoder(req.Body).Decode(&input))
-		timeouts = append(timeouts, input.VisibilityTimeout)
-		_, _ = io.WriteString(w, "{}")
-	}))
-	defer s.Close()
-	client := sqs.New(sqs.Options{Region: "none", BaseEndpoint: &s.URL, Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-		return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "key"}, nil
-	})})
-	policy := retry.Policy{Backoff: retry.Exponential{Base: 10 * time.Second}, MaxAttempts: 4}
-	message := func(received string) types.Message {
-		return types.Message{MessageId: aws.String("id"), ReceiptHandle: aws.String("handle"), Attributes: map[string]string{"ApproximateReceiveCount": received}}
-	}
-	for _, received := range []string{"1", "2", "3"} {
-		reason, err := Redeliver(t.Context(), client, "queue", message(received), policy, errOp)
-		require.NoError(t, errors.Join(reason, err))
-	}
-	assert.Equal(t, []int32{10, 20, 40}, timeouts)
-	reason, err := Redeliver(t.Context(), client, "queue", message("4"), policy, errOp)
-	assert.Equal(t, retry.ErrMaxAttempts, reason)
-	assert.NoError(t, err)
-	reason, err = Redeliver(t.Context(), client, "queue", message("1"), policy, retry.Permanent(errOp))
-	assert.Equal(t, retry.ErrPermanent, reason)
-	assert.NoError(t, err)
-	assert.Len(t, timeouts, 3)
-	canceled, cancel := context.WithCancel(t.Context())
-	cancel()
-	reason, err = Redeliver(canceled, client, "queue", message("1"), policy, errOp)
-	assert.NoError(t, reason)
-	assert.Error(t, err)
-}
-
-func TestWholeSeconds(t *testing.T) {
-	const draws = 10_000
-	sum := 0
-	for range draws {
-		n := wholeSeconds(300 * time.Millisecond)
-		require.Contains(t, []int32{0, 1}, n)
-		sum += int(n)
-	}
-	assert.InDelta(t, 0.3, float64(sum)/draws, 0.03)
-	assert.EqualValues(t, 7, wholeSeconds(7*time.Second))
-	assert.EqualValues(t, 43200, wholeSeconds(100*time.Hour))
 }
 
 func TestKafkaOptions(t *testing.T) {

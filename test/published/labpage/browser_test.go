@@ -1,114 +1,19 @@
 package labpage
 
 import (
-	"context"
-	"flag"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
-	"sync"
 	"testing"
-	"time"
 
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-)
 
-var screenshots = flag.String("screenshots", "", "write pictures of the pages into this `folder`")
+	"github.com/gobackoff/retry/test/published/browser"
+)
 
 const lab = "../../../cmd/backofflab"
 
-// tab is a browser tab and the errors that it reported.
-type tab struct {
-	context.Context
-	mu       sync.Mutex
-	problems []string
-}
-
-// newTab starts Chromium, or skips the test if it is missing. The tab may request only
-// addresses with one of the prefixes.
-func newTab(t *testing.T, width int64, scheme string, prefixes ...string) *tab {
-	t.Helper()
-	program := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil && program == "" {
-			program = path
-		}
-	}
-	if program == "" {
-		t.Skip("no Chromium")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), // every run has a new profile
-		chromedp.WSURLReadTimeout(2*time.Minute))
-	ctx, stop := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(stop)
-	ctx, stop = chromedp.NewContext(ctx)
-	t.Cleanup(stop)
-	ctx, stop = context.WithTimeout(ctx, 5*time.Minute)
-	t.Cleanup(stop)
-	page := &tab{Context: ctx}
-	chromedp.ListenTarget(ctx, func(event any) {
-		problem := ""
-		switch e := event.(type) {
-		case *runtime.EventExceptionThrown:
-			problem = e.ExceptionDetails.Error()
-		case *log.EventEntryAdded:
-			problem = e.Entry.Text
-		case *network.EventRequestWillBeSent:
-			for _, prefix := range append(prefixes, "data:", "blob:") {
-				if strings.HasPrefix(e.Request.URL, prefix) {
-					return
-				}
-			}
-			problem = "requests " + e.Request.URL
-		}
-		if problem != "" {
-			page.mu.Lock()
-			page.problems = append(page.problems, problem)
-			page.mu.Unlock()
-		}
-	})
-	page.run(t, network.Enable(), log.Enable(), chromedp.EmulateViewport(width, 900),
-		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
-	t.Cleanup(func() {
-		page.mu.Lock()
-		defer page.mu.Unlock()
-		assert.Empty(t, page.problems)
-	})
-	return page
-}
-
-func (p *tab) run(t *testing.T, actions ...chromedp.Action) {
-	t.Helper()
-	require.NoError(t, chromedp.Run(p, actions...))
-}
-
 // open waits until the page is drawn.
-func (p *tab) open(t *testing.T, address string) {
+func open(t *testing.T, p *browser.Tab, address string) {
 	t.Helper()
-	p.run(t, chromedp.Navigate(address), chromedp.WaitReady("html[data-done]", chromedp.ByQuery), chromedp.Evaluate(helpers, nil))
-}
-
-func eval[T any](t *testing.T, p *tab, expression string) (value T) {
-	t.Helper()
-	p.run(t, chromedp.Evaluate(expression, &value))
-	return value
-}
-
-func (p *tab) screenshot(t *testing.T, name string) {
-	if *screenshots == "" {
-		return
-	}
-	var picture []byte
-	p.run(t, chromedp.FullScreenshot(&picture, 100))
-	require.NoError(t, os.WriteFile(filepath.Join(*screenshots, name+".png"), picture, 0o666))
+	p.Run(t, chromedp.Navigate(address), chromedp.WaitReady("html[data-done]", chromedp.ByQuery), chromedp.Evaluate(helpers, nil))
 }
 
 const helpers = `

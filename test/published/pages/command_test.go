@@ -20,17 +20,21 @@ import (
 // and a command; the value is the file that runs the command and the text in that file
 // that does so.
 var elsewhere = map[string][2]string{
-	". go test ./...":                                                 {".ci/run", "\n\tgo test ./...\n"},
-	". go run ./examples/quickstart":                                  {".ci/run", "\n\tgo run ./examples/quickstart\n"},
-	". go get github.com/gobackoff/retry":                             {"test/published/release/release_test.go", `"go", "get", path.Join(root, dir)`},
-	". go install github.com/gobackoff/retry/cmd/retrycheck@latest":   {"test/published/release/release_test.go", `"go", "install", command+"@"+version`},
-	". go install github.com/gobackoff/retry/cmd/retrymigrate@latest": {"test/published/release/release_test.go", `"go", "install", command+"@"+version`},
-	". go install github.com/gobackoff/retry/cmd/retry@latest":        {"test/published/release/release_test.go", `"go", "install", command+"@"+version`},
-	"test/conformance go run .":                                       {".ci/run", "(cd test/conformance && go run . "},
-	"test/conformance go run . -newest":                               {".github/workflows/sdks.yml", `conformance" -newest`},
-	"test/conformance go run . -newest -update":                       {"test/conformance/newest_test.go", `"-newest", "-update"`},
-	"cmd/backofflab go run . playground site":                         {".ci/run", "go run ./backofflab playground "},
+	". go get github.com/gobackoff/retry":                                                                                        outsider,
+	". git clone https://github.com/gobackoff/retry && go -C retry/cmd install ./retry":                                          outsider,
+	". git clone https://github.com/gobackoff/retry && go -C retry/cmd install ./retrycheck":                                     outsider,
+	". git clone https://github.com/gobackoff/retry && go -C retry/cmd install ./retrymigrate":                                   outsider,
+	". git clone https://github.com/gobackoff/retry && go -C retry/cmd install ./retry ./retrycheck ./retrymigrate ./backofflab": outsider,
+	". go test ./...":                           {".ci/run", "\n\tgo test ./...\n"},
+	". go run ./examples/quickstart":            {".ci/run", "\n\tgo run ./examples/quickstart\n"},
+	"test/conformance go run .":                 {".ci/run", "(cd test/conformance && go run . "},
+	"test/conformance go run . -newest":         {".github/workflows/sdks.yml", `conformance" -newest`},
+	"test/conformance go run . -newest -update": {"test/conformance/newest_test.go", `"-newest", "-update"`},
+	"cmd/backofflab go run . playground site":   {".ci/run", "go run ./backofflab playground "},
 }
+
+// outsider runs all lines that install something.
+var outsider = [2]string{".ci/outsider", "(go get|go install|git clone) .*$root"}
 
 // The map instead contains replacements for commands that are slow or cannot be run as
 // written. A key is a folder and a command.
@@ -59,13 +63,13 @@ var placeholders = strings.NewReplacer(
 
 // TestCommands: every command in the README, in docs, and in the READMEs of test/benchmarks,
 // test/conformance and cmd/backofflab either works or is in the map elsewhere. TestTutorial
-// runs those of the tutorial.
+// runs those of the tutorial, and TestPage in folder release those of the page about releases.
 func TestCommands(t *testing.T) {
 	sandbox := newSandbox(t)
 	commands := 0
 	unused := maps.Clone(elsewhere)
 	for _, p := range pages(t) {
-		if !regexp.MustCompile(`^(README|docs/[^/]+|(test/benchmarks|test/conformance|cmd/backofflab)/README)\.md$`).MatchString(p.name) || p.name == tutorial {
+		if !regexp.MustCompile(`^(README|docs/.+|(test/benchmarks|test/conformance|cmd/backofflab)/README)\.md$`).MatchString(p.name) || p.name == tutorial || p.name == "docs/maintainers/releasing.md" {
 			continue
 		}
 		for _, command := range p.commands() {
@@ -107,7 +111,7 @@ func newSandbox(t *testing.T) sandbox {
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, string(out))
 	stub := []byte("#!/bin/sh\necho \"$0 $*\" >>" + s.called + "\n")
-	for _, program := range []string{"bin/curl", "bin/docker", "bin/aws", "bin/psql", "bin/apt-get", "bin/terraform", "fetch"} {
+	for _, program := range []string{"bin/curl", "bin/docker", "bin/aws", "bin/psql", "bin/apt-get", "bin/git", "bin/terraform", "bin/goose", "bin/npm", "fetch"} {
 		dir := s.dir
 		if name, ok := strings.CutPrefix(program, "bin/"); ok {
 			dir, program = s.bin, name

@@ -22,10 +22,10 @@ type page struct {
 
 // dir returns the folder where the page's commands run.
 func (p page) dir() string {
-	if dir := path.Dir(p.name); dir != "docs" {
-		return dir
+	if strings.HasPrefix(p.name, "docs/") {
+		return "."
 	}
-	return "."
+	return path.Dir(p.name)
 }
 
 func filesWithSuffix(t *testing.T, suffix string) []string {

@@ -18,7 +18,7 @@ var _ = []func() *http.Client{ofDownloads, ofAPI, tracedBelow, belowRetries}
 
 func ofDownloads() *http.Client {
 	client := &http.Client{Transport: &retryhttp.Transport{
-		FirstByteTimeout: 10 * time.Second, // more than the longest upload takes
+		FirstByteTimeout: 10 * time.Second,
 		StallTimeout:     30 * time.Second,
 	}}
 	return client

@@ -2,7 +2,10 @@ package pages
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"strconv"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -12,17 +15,32 @@ import (
 )
 
 func limited() *http.Client {
-	client := &http.Client{Transport: &retryhttp.Transport{
-		Policy: retry.Policy{Limiter: &ratelimit.Limiter{}},
-	}}
+	client := retryhttp.NewClient(retry.Policy{})
 	return client
 }
 
-func limitedPerKey(transport *retryhttp.Transport) {
-	transport.PerScope = &retryhttp.PerScope{
-		Scope: retryhttp.ByHost, // the host, and a hash of the Authorization
-		New:   func(string) retry.Limiter { return &ratelimit.Limiter{} },
+func limitedHandler(w http.ResponseWriter, err error) {
+	var usedUp *ratelimit.UsedUpError
+	if errors.As(err, &usedUp) {
+		w.Header().Set("Retry-After", strconv.Itoa(int(usedUp.After.Seconds())+1))
+		http.Error(w, "try again later", http.StatusServiceUnavailable)
+		return
 	}
+}
+
+type delayer interface{ NakWithDelay(time.Duration) error }
+
+func limitedConsumer(message delayer, err error) error {
+	var usedUp *ratelimit.UsedUpError
+	if errors.As(err, &usedUp) {
+		return message.NakWithDelay(usedUp.After) // of NATS JetStream; other queues have something like it
+	}
+	return err
+}
+
+func limitedPolicy() retry.Policy {
+	policy := retry.Policy{Limiter: &ratelimit.Limiter{}}
+	return policy
 }
 
 func limitedTokens(ctx context.Context, promptTokens, maxTokens int) context.Context {
@@ -41,4 +59,4 @@ func limitedTogether(rdb *redis.Client) *ratelimit.Limiter {
 	return limiter
 }
 
-var _ = []any{limited, limitedPerKey, limitedTokens, limitedTogether}
+var _ = []any{limited, limitedHandler, limitedConsumer, limitedPolicy, limitedTokens, limitedTogether}

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"context"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -21,8 +20,7 @@ import (
 
 func behindGate() *http.Client {
 	client := &http.Client{Transport: &retryhttp.Transport{
-		PerHost: retryhttp.Unbudgeted(),
-		Policy:  retry.Policy{MaxAttempts: 4, AttemptTimeout: time.Second},
+		Policy: retry.Policy{MaxAttempts: 4, AttemptTimeout: time.Second, Budget: retry.NoBudget{}},
 	}}
 	return client
 }
@@ -42,11 +40,13 @@ func important(gate *admit.Gate, mux *http.ServeMux) *admit.Handler {
 }
 
 func announce(transport *retryhttp.Transport) {
-	transport.Prepare = func(ctx context.Context, header http.Header) {
-		if deadline, ok := ctx.Deadline(); ok {
+	transport.Sign = func(req *http.Request) (retryhttp.Refused, error) {
+		deadline, ok := req.Context().Deadline()
+		if ok {
 			timeout := max(time.Until(deadline), time.Millisecond)
-			header.Set("X-Envoy-Expected-Rq-Timeout-Ms", strconv.FormatInt(timeout.Milliseconds(), 10))
+			req.Header.Set("X-Envoy-Expected-Rq-Timeout-Ms", strconv.FormatInt(timeout.Milliseconds(), 10))
 		}
+		return nil, nil
 	}
 }
 

@@ -29,6 +29,11 @@ func callWithPreset(ctx context.Context, op func(context.Context) error) error {
 	return err
 }
 
+func otherStatuses() retry.Policy {
+	policy := retry.Policy{Classifier: retry.Codes{Retry: []string{"404"}, Stop: []string{"503"}}}
+	return policy
+}
+
 func isDown(policy retry.Policy, err error) (down bool) {
 	v := policy.Classify(err)
 	if v.GaveUp && v.Class != retry.ClassPermanent && !v.Unrepeatable {
@@ -50,8 +55,7 @@ func polls(ctx context.Context, maxRetries int, poll func(context.Context) error
 
 func ofWorkers() *http.Client {
 	client := &http.Client{Transport: &retryhttp.Transport{
-		PerHost: retryhttp.Unbudgeted(),
-		Policy:  retry.Policy{MaxElapsed: time.Minute, AttemptTimeout: 10 * time.Second},
+		Policy: retry.Policy{MaxElapsed: time.Minute, AttemptTimeout: 10 * time.Second, Budget: retry.NoBudget{}},
 	}}
 	return client
 }
@@ -148,9 +152,10 @@ func TestSnippets(t *testing.T) {
 	assert.Equal(t, "Ada", user)
 	assert.NotNil(t, client.Transport)
 	assert.NotNil(t, pinging().Transport.(*retryhttp.Transport).Base.(*http.Transport).HTTP2)
+	assert.NoError(t, otherStatuses().Validate())
 	assert.NotNil(t, keyed().Transport.(*retryhttp.Transport).IdempotencyKey)
 
-	assert.NotNil(t, ofWorkers().Transport.(*retryhttp.Transport).PerHost)
+	assert.Equal(t, retry.NoBudget{}, ofWorkers().Transport.(*retryhttp.Transport).Policy.Budget)
 	assert.True(t, isDown(retry.Policy{}, &retry.Error{Err: io.ErrUnexpectedEOF, Reason: retry.ErrMaxAttempts}))
 	assert.False(t, isDown(retry.Policy{}, io.ErrUnexpectedEOF))
 

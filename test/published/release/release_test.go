@@ -54,6 +54,60 @@ func TestRelease(t *testing.T) {
 	}
 }
 
+// TestPage runs the commands of docs/maintainers/releasing.md as a maintainer does, in a clone whose origin is
+// a folder that is also the public repository.
+func TestPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles all commands")
+	}
+	page, err := os.ReadFile("../../../docs/maintainers/releasing.md")
+	require.NoError(t, err)
+	origin := snapshot(t)
+	origin.announce(t)
+	origin.run(t, "git", "checkout", "--quiet", "-B", "main")
+	clone, empty, bin := t.TempDir(), t.TempDir(), t.TempDir()
+	common.run(t, clone, "git", "clone", "--quiet", origin.dir, ".")
+	outside := append(slices.Clip(common), "GONOPROXY="+root, "GOMODCACHE="+t.TempDir(), "GOBIN="+bin, "GIT_CONFIG_COUNT=1",
+		"GIT_CONFIG_KEY_0=url.file://"+origin.dir+".insteadOf", "GIT_CONFIG_VALUE_0=https://"+root, "GIT_PAGER=cat", "GOPROXY="+proxies(t))
+	said := ""
+	for _, block := range strings.Split(string(page), "```sh\n")[1:] {
+		commands, _, _ := strings.Cut(block, "```")
+		for command := range strings.Lines(commands) {
+			command = strings.TrimSpace(command)
+			switch {
+			case strings.HasPrefix(command, "go "):
+				outside.run(t, empty, "sh", "-c", command)
+			case strings.HasPrefix(command, "git push"):
+				assert.Equal(t, command, lastLine(said), "what .ci/release says")
+				common.run(t, clone, "sh", "-c", command)
+			default:
+				said = common.run(t, clone, "sh", "-c", command)
+				assert.NotEmpty(t, said, command)
+			}
+		}
+	}
+	for tag := range strings.FieldsSeq(origin.run(t, "git", "tag")) {
+		assert.Contains(t, string(page), "| `"+tag+"` | `"+path.Join(root, path.Dir(tag))+"` |")
+	}
+	installed, err := os.ReadDir(bin)
+	require.NoError(t, err)
+	assert.Len(t, installed, 4)
+	assert.Contains(t, outside.run(t, empty, filepath.Join(bin, "retry"), "version"), "retry "+version+" ")
+}
+
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndex(text, "\n")+1:]
+}
+
+// proxies returns the sources of other modules: what is in the cache of this machine, and then
+// what the go command uses.
+func proxies(t *testing.T) string {
+	inherited := strings.Fields(common.run(t, t.TempDir(), "go", "env", "GOMODCACHE", "GOPROXY"))
+	require.Len(t, inherited, 2)
+	return "file://" + filepath.Join(inherited[0], "cache", "download") + "," + inherited[1]
+}
+
 // buildTagged checks out a module's tag and builds the module. A tidy go.sum contains the
 // checksums of the served modules.
 func buildTagged(t *testing.T, r repository, user environment, dir string) {
@@ -143,9 +197,10 @@ func TestRefusals(t *testing.T) {
 
 type environment []string
 
-// common disables local configuration: a go.work file and git's configuration files.
+// common disables local configuration: a go.work file and git's configuration files. Without the
+// paths of the temporary folders, what one test has compiled serves the others.
 var common = environment{
-	"GOWORK=off", "GOFLAGS=-modcacherw", "GONOSUMDB=" + root,
+	"GOWORK=off", "GOFLAGS=-modcacherw -trimpath", "GONOSUMDB=" + root,
 	"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
 	"GIT_AUTHOR_NAME=Release", "GIT_AUTHOR_EMAIL=release@example.com",
 	"GIT_COMMITTER_NAME=Release", "GIT_COMMITTER_EMAIL=release@example.com",
@@ -229,11 +284,8 @@ func (r repository) serve(t *testing.T, modules []string) environment {
 		"GOMODCACHE=" + served, "GOPROXY=direct",
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url.file://" + r.dir + ".insteadOf", "GIT_CONFIG_VALUE_0=https://" + root,
 	}).run(t, here, "go", args...)
-	inherited := strings.Fields(r.run(t, "go", "env", "GOMODCACHE", "GOPROXY"))
-	require.Len(t, inherited, 2)
-	download := filepath.Join("cache", "download")
 	return append(slices.Clip(common), "GOMODCACHE="+t.TempDir(), "GOENV=off", "GOPRIVATE=", "GONOPROXY=",
-		fmt.Sprintf("GOPROXY=file://%s,file://%s,%s", filepath.Join(served, download), filepath.Join(inherited[0], download), inherited[1]))
+		fmt.Sprintf("GOPROXY=file://%s,%s", filepath.Join(served, "cache", "download"), proxies(t)))
 }
 
 func (r repository) examples(t *testing.T, dir string) []string {

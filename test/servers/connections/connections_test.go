@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -42,9 +43,7 @@ var postgres = testserver.Postgres(func(ctx context.Context, addr string) error 
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	for _, p := range []*testserver.Program{postgres, rabbitmq} {
-		p.Clean()
-	}
+	postgres.Clean()
 	os.Exit(code)
 }
 
@@ -118,6 +117,59 @@ func TestThrownOut(t *testing.T) {
 	}
 }
 
+// TestWebSocketAfterChange: after a change of the network, a connection whose server still answers
+// stays. Any other is made again.
+func TestWebSocketAfterChange(t *testing.T) {
+	for name, answers := range map[string]bool{"the server answers": true, "it does not": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				network := memnet.New()
+				var mu sync.Mutex
+				var connected []time.Time
+				server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+					mu.Lock()
+					connected = append(connected, time.Now())
+					n := len(connected)
+					mu.Unlock()
+					conn, err := websocket.Accept(w, req, nil)
+					if err != nil {
+						return
+					}
+					defer func() { _ = conn.CloseNow() }()
+					if answers || n > 1 {
+						conn.CloseRead(ctx)
+					}
+					<-ctx.Done()
+				})}
+				go func() { _ = server.Serve(network) }()
+				defer func() { _ = server.Close() }()
+				transport := &http.Transport{DialContext: network.Dial}
+				defer transport.CloseIdleConnections()
+				options := &websocket.DialOptions{HTTPClient: &http.Client{Transport: transport}}
+				k := &retrykeep.Keeper{}
+				begun := time.Now()
+				go func() {
+					time.Sleep(10 * time.Second)
+					k.Reconnect()
+					time.Sleep(10 * time.Second)
+					cancel()
+				}()
+				err := k.Run(ctx, WebSocket("http://server", options, func([]byte) {}))
+				assert.ErrorIs(t, err, context.Canceled)
+				mu.Lock()
+				defer mu.Unlock()
+				if answers {
+					assert.Len(t, connected, 1)
+					return
+				}
+				require.Len(t, connected, 2)
+				assert.Equal(t, 15*time.Second, connected[1].Sub(begun))
+			})
+		})
+	}
+}
+
 // TestWebSocket: broken connections are replaced.
 func TestWebSocket(t *testing.T) {
 	var requests atomic.Int64
@@ -168,7 +220,7 @@ func TestHangs(t *testing.T) {
 	for name, session := range map[string]func(context.Context, func()) error{
 		"WebSocket": WebSocket("http://"+addr, nil, func([]byte) {}),
 		"MQTT":      MQTT(addr, "id", "topic", func(*paho.Publish) {}),
-		"events":    Events(http.DefaultClient, "http://"+addr, time.Minute, func(string) {}),
+		"events":    Events(http.DefaultClient, "http://"+addr, time.Minute, func(Event) {}),
 		"LISTEN":    Listen(testserver.PostgresURL(addr), "jobs", func(string) {}),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -210,12 +262,89 @@ func TestEvents(t *testing.T) {
 	var waits []time.Duration
 	k.Policy.OnRetry = func(_ context.Context, _ retry.Attempt, wait time.Duration) { waits = append(waits, wait) }
 	var events []string
-	err := k.Run(t.Context(), Events(&http.Client{}, server.URL, 100*time.Millisecond, func(data string) { events = append(events, data) }))
+	err := k.Run(t.Context(), Events(&http.Client{}, server.URL, 100*time.Millisecond, func(e Event) { events = append(events, e.Data) }))
 	assert.ErrorIs(t, err, errNoContent)
 	assert.Equal(t, []string{"one", "two\nlines"}, events)
 	assert.Equal(t, []string{"", "a", "c", "c"}, ids)
 	require.Len(t, waits, 3)
 	assert.GreaterOrEqual(t, waits[0], 30*time.Millisecond, "the field retry")
+}
+
+// TestLongEvent: an event that is too long ends neither the session nor the stream.
+func TestLongEvent(t *testing.T) {
+	long := strings.Repeat("x", 3*maxEvent)
+	connections := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		connections++
+		if connections > 1 {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		fmt.Fprintf(w, "id: a\ndata: %s\n\nid: b\ndata: %s\ndata: %[2]s\n\nid: c\r\ndata: next\r\n\r\n", long, long[:maxEvent/2+1])
+	}))
+	defer server.Close()
+	var events []Event
+	err := soon().Run(t.Context(), Events(&http.Client{}, server.URL, time.Minute, func(e Event) { events = append(events, e) }))
+	assert.ErrorIs(t, err, errNoContent)
+	require.Len(t, events, 3)
+	assert.Equal(t, Event{ID: "c", Data: "next"}, events[2])
+	for i, id := range []string{"a", "b"} {
+		assert.Equal(t, id, events[i].ID)
+		assert.True(t, events[i].Cut)
+		assert.True(t, strings.HasPrefix(long, events[i].Data))
+		assert.Greater(t, len(events[i].Data), maxEvent/3)
+	}
+}
+
+// TestSlowHandler: a handler that needs longer than the limit of silence, or than the answer to a
+// ping, does not end the connection.
+func TestSlowHandler(t *testing.T) {
+	for name, open := range map[string]func(client *http.Client, handle func()) func(context.Context, func()) error{
+		"events": func(client *http.Client, handle func()) func(context.Context, func()) error {
+			return Events(client, "http://server/events", time.Hour, func(Event) { handle() })
+		},
+		"WebSocket": func(client *http.Client, handle func()) func(context.Context, func()) error {
+			return WebSocket("http://server/socket", &websocket.DialOptions{HTTPClient: client}, func([]byte) { handle() })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				network, connections := memnet.New(), 0
+				server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+					connections++
+					if req.URL.Path == "/events" {
+						fmt.Fprint(w, "data: one\n\ndata: two\n\n")
+						w.(http.Flusher).Flush()
+						<-req.Context().Done()
+						return
+					}
+					conn, err := websocket.Accept(w, req, nil)
+					if err != nil {
+						return
+					}
+					defer func() { _ = conn.CloseNow() }()
+					_ = conn.Write(req.Context(), websocket.MessageText, []byte("one"))
+					_ = conn.Write(req.Context(), websocket.MessageText, []byte("two"))
+					<-conn.CloseRead(req.Context()).Done()
+				})}
+				go func() { _ = server.Serve(network) }()
+				defer func() { _ = server.Close() }()
+				transport := &http.Transport{DialContext: network.Dial}
+				defer transport.CloseIdleConnections()
+				ctx, cancel := context.WithCancel(t.Context())
+				handled := 0
+				_ = new(retrykeep.Keeper).Run(ctx, open(&http.Client{Transport: transport}, func() {
+					time.Sleep(2 * time.Hour)
+					handled++
+					if handled == 2 {
+						cancel()
+					}
+				}))
+				assert.Equal(t, 2, handled)
+				assert.Equal(t, 1, connections)
+			})
+		})
+	}
 }
 
 // TestMQTT: a broker restarts. The client comes back and subscribes again.

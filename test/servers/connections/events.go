@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -16,10 +17,22 @@ import (
 
 var errNoContent = errors.New("the server has no more events")
 
+// maxEvent is the length of an event's data from which on it is cut.
+const maxEvent = 1 << 20
+
+// An Event is one of a stream of Server-Sent Events.
+type Event struct {
+	ID   string // of the last event that had one
+	Data string
+	Cut  bool // Data is only the beginning, because the event is longer than maxEvent
+}
+
 // Events returns a session that receives Server-Sent Events. It continues after the last
 // event, waits as long as the server's field retry asks for, and ends if the server sends
-// nothing for longer than silence. client must not retry and must not have a Timeout.
-func Events(client *http.Client, url string, silence time.Duration, handle func(data string)) func(context.Context, func()) error {
+// nothing for longer than silence. The time in which handle runs does not count. An event that is
+// too long is cut: if it ended the session, the server would send it again, for ever. client must
+// not retry and must not have a Timeout.
+func Events(client *http.Client, url string, silence time.Duration, handle func(Event)) func(context.Context, func()) error {
 	lastID, wait := "", time.Duration(0)
 	return func(ctx context.Context, up func()) error {
 		ctx, cancel := context.WithCancel(ctx)
@@ -46,36 +59,64 @@ func Events(client *http.Client, url string, silence time.Duration, handle func(
 		up()
 		silent := time.AfterFunc(silence, cancel)
 		defer silent.Stop()
-		id, data := lastID, []string(nil)
-		lines := bufio.NewScanner(resp.Body)
-		lines.Buffer(nil, 1<<20)
-		for lines.Scan() {
+		event, data, size := Event{ID: lastID}, []string(nil), 0
+		body := bufio.NewReader(resp.Body)
+		for {
+			line, cut, err := readLine(body)
+			if err == io.EOF {
+				err = retrykeep.ErrEnded
+			}
+			if err != nil {
+				return retry.After(err, wait)
+			}
 			silent.Reset(silence)
-			name, value, _ := strings.Cut(lines.Text(), ":")
+			name, value, _ := strings.Cut(line, ":")
 			value = strings.TrimPrefix(value, " ")
 			switch name {
 			case "data":
-				data = append(data, value)
+				size += len(value)
+				event.Cut = event.Cut || cut || size > maxEvent
+				if size <= maxEvent {
+					data = append(data, value)
+				}
 			case "id":
-				id = value
+				event.ID = value
 			case "retry":
-				if ms, err := strconv.ParseUint(value, 10, 32); err == nil {
+				ms, err := strconv.ParseUint(value, 10, 32)
+				if err == nil {
 					wait = time.Duration(ms) * time.Millisecond
 				}
 			}
-			if lines.Text() != "" {
+			if line != "" {
 				continue
 			}
-			lastID = id
+			lastID = event.ID
 			if data != nil {
-				handle(strings.Join(data, "\n"))
-				data = nil
+				event.Data = strings.Join(data, "\n")
+				silent.Stop()
+				handle(event)
+				silent.Reset(silence)
 			}
+			event, data, size = Event{ID: lastID}, nil, 0
 		}
-		err = lines.Err()
-		if err == nil {
-			err = retrykeep.ErrEnded
+	}
+}
+
+// readLine returns the next line without its end. Of a line that is longer than maxEvent, it returns
+// the beginning.
+func readLine(r *bufio.Reader) (line string, cut bool, err error) {
+	var b strings.Builder
+	for {
+		part, err := r.ReadSlice('\n')
+		room := maxEvent - b.Len()
+		b.Write(part[:min(len(part), room)])
+		cut = cut || len(part) > room
+		switch err {
+		case nil:
+			return strings.TrimRight(b.String(), "\r\n"), cut, nil
+		case bufio.ErrBufferFull: // the line goes on
+		default:
+			return "", false, err
 		}
-		return retry.After(err, wait)
 	}
 }

@@ -13,6 +13,9 @@ import (
 // MQTT returns a session of MQTT 5 that subscribes to a topic. The broker keeps the
 // subscription's messages for an hour while the client is away. The keep-alive notices a dead
 // connection.
+//
+// The message is acknowledged when handle returns: MQTT has no other answer to a message while the
+// connection lasts. So a handler that cannot do its work stores the message.
 func MQTT(addr, clientID, topic string, handle func(*paho.Publish)) func(context.Context, func()) error {
 	return func(ctx context.Context, up func()) error {
 		var dialer net.Dialer

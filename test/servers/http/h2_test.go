@@ -237,8 +237,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestRefusedOften: a request with a body that a GOAWAY does not accept is sent again,
-// without using up the policy's attempts.
+// TestRefusedOften: a request with a body that GOAWAYs do not accept is sent once more than the
+// policy has attempts. If a GOAWAY has an error code, it ends the attempt, so there is no more.
 func TestRefusedOften(t *testing.T) {
 	for _, b := range bases {
 		for _, f := range faults {
@@ -248,8 +248,13 @@ func TestRefusedOften(t *testing.T) {
 			for _, k := range []kind{post, postKeyed, put} {
 				t.Run(b.name+"/"+f.name+"/"+k.name, func(t *testing.T) {
 					refusal := step{refuses: true, do: f.do}
-					r := run(t, b, k, false, refusal, refusal, refusal, refusal)
-					assert.Equal(t, result{sends: 5, streams: 5, executed: 1, status: http.StatusOK}.figures(), r.figures())
+					refusals := []step{refusal, refusal, refusal}
+					if strings.Contains(f.name, "ENHANCE_YOUR_CALM") {
+						refusals = refusals[:2]
+					}
+					r := run(t, b, k, false, refusals...)
+					sent := len(refusals) + 1
+					assert.Equal(t, result{sends: sent, streams: sent, executed: 1, status: http.StatusOK}.figures(), r.figures())
 				})
 			}
 		}

@@ -93,7 +93,7 @@ func TestMany(t *testing.T) {
 		t.Run("quic-go, faults/HTTP/3/"+k.name, func(t *testing.T) {
 			var o tally
 			s := newQUICServer(t, func(n int64) quicFault { return quicFaults[n%int64(len(quicFaults))] })
-			rt := &retryhttp.Transport{Base: s.base, Policy: o.policy(3), PerHost: retryhttp.Unbudgeted()}
+			rt := &retryhttp.Transport{Base: s.base, Policy: o.policy(3)}
 			o.send(t, rt, s.url, k, *manyRequests)
 			o.check(t, "Transport", k, s.twice(), s.requests.Load())
 		})

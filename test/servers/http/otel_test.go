@@ -117,8 +117,9 @@ func TestTracedAbove(t *testing.T) {
 	recorder, options := traced()
 	policy, attempts := counted()
 	client := &http.Client{Transport: otelhttp.NewTransport(
-		&retryhttp.Transport{Base: newBase(t), Policy: policy, Prepare: func(ctx context.Context, header http.Header) {
-			header.Set("Attempt", strconv.Itoa(retryhttp.AttemptNumber(ctx)))
+		&retryhttp.Transport{Base: newBase(t), Policy: policy, Sign: func(req *http.Request) (retryhttp.Refused, error) {
+			req.Header.Set("Attempt", strconv.Itoa(retryhttp.AttemptNumber(req.Context())))
+			return nil, nil
 		}}, options...)}
 	resp, err := putBody(t.Context(), t, client, server.url)
 	require.NoError(t, err)

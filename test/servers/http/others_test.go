@@ -82,6 +82,7 @@ func sendToNode(t *testing.T, over func(*http.Transport) http.RoundTripper, k ki
 	c := newCounter(t, "HTTP/2", address)
 	policy, sends := counted()
 	policy.MaxAttempts = 20 // when a session ends, ten requests fail
+	policy.Budget = retry.NoBudget{}
 	failed := sendMany(t, &retryhttp.Transport{Base: over(c.transport(t)), Policy: policy}, c.url, k, 100)
 	data, err := os.ReadFile(executed)
 	require.NoError(t, err)
@@ -200,7 +201,7 @@ func TestNodeGoAway(t *testing.T) {
 		for _, k := range []kind{post, postEmpty} {
 			address, executed := nodeWith(t, nodeGoAway)
 			counted, o := newCounter(t, "HTTP/2", address), tally{}
-			transport := &retryhttp.Transport{Base: counted.transport(t), Policy: o.policy(3), PerHost: retryhttp.Unbudgeted(), DistrustGoAway: distrust}
+			transport := &retryhttp.Transport{Base: counted.transport(t), Policy: o.policy(3), DistrustGoAway: distrust}
 			o.send(t, transport, counted.url, k, 320)
 			transport.CloseIdleConnections()
 			twice := twiceIn(t, executed)

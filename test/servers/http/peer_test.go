@@ -58,10 +58,9 @@ func peerSide(base http.RoundTripper) side {
 
 func ourSide(base http.RoundTripper) side {
 	client := &http.Client{Transport: &retryhttp.Transport{
-		PerHost:   retryhttp.Unbudgeted(), // as the others
 		Base:      base,
-		Policy:    retry.Policy{MaxAttempts: bothAttempts, Backoff: retry.Constant(time.Millisecond)},
-		MaxBuffer: 1 << 10, // the peer reads all bodies into memory
+		Policy:    retry.Policy{MaxAttempts: bothAttempts, Backoff: retry.Constant(time.Millisecond), Budget: retry.NoBudget{}}, // as the others
+		MaxBuffer: 1 << 10,                                                                                                      // the peer reads all bodies into memory
 	}}
 	return func(ctx context.Context, method, url string, body io.Reader) (*http.Response, error) {
 		req, err := http.NewRequestWithContext(ctx, method, url, body)

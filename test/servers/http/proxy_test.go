@@ -24,17 +24,15 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// program returns the path of a program, or skips the test. With CI=true nginx and
-// HAProxy are required, because .ci/run installs them.
+// program returns the path of a program, or skips the test. With CI=true the program is
+// required, because .ci/run installs it.
 func program(t *testing.T, name string) string {
 	for _, dir := range append(filepath.SplitList(os.Getenv("PATH")), "/usr/sbin", "/usr/local/sbin") {
 		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
 			return path
 		}
 	}
-	if name == "nginx" || name == "haproxy" {
-		require.NotEqual(t, "true", os.Getenv("CI"), "%s is not installed", name)
-	}
+	require.NotEqual(t, "true", os.Getenv("CI"), "%s is not installed", name)
 	t.Skipf("%s is not installed", name)
 	return ""
 }

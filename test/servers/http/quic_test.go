@@ -103,7 +103,7 @@ func TestQUIC(t *testing.T) {
 	}{
 		{"no rejection", post, 0, false, 1, nil},
 		{"GET", get, 4, false, 5, nil},
-		{"GET, always", get, 100, false, 3 + 8, retry.ErrMaxAttempts},
+		{"GET, always", get, 100, false, 1 + 1 + 5, retry.ErrBudget},
 		{"PUT", put, 4, false, 5, nil},
 		{"POST", post, 1, false, 1, retry.ErrUnrepeatable},
 		{"POST without body", postEmpty, 1, false, 1, retry.ErrUnrepeatable},

@@ -16,7 +16,8 @@ import (
 )
 
 // listWait reads the RateLimit lists with httpsfv, as the draft says, and returns the time
-// until every limit that is used up, or any if none is, has something available again.
+// until every limit that is used up, or any if none is, has something available again. The window
+// of a limit says so only if it is used up.
 func listWait(t *testing.T, field, policy string) time.Duration {
 	list, err := httpsfv.UnmarshalList([]string{field})
 	require.NoError(t, err, field)
@@ -26,6 +27,9 @@ func listWait(t *testing.T, field, policy string) time.Duration {
 	for _, m := range list {
 		item := m.(httpsfv.Item)
 		reset, ok := seconds(item, "t")
+		if ok {
+			all = append(all, reset)
+		}
 		for i := 0; i < len(policies) && !ok; i++ {
 			if p := policies[i].(httpsfv.Item); p.Value == item.Value {
 				reset, ok = seconds(p, "w")
@@ -35,7 +39,6 @@ func listWait(t *testing.T, field, policy string) time.Duration {
 		if !ok {
 			continue
 		}
-		all = append(all, reset)
 		if r, _ := item.Params.Get("r"); r == int64(0) {
 			usedUp = append(usedUp, reset)
 		}
@@ -91,5 +94,5 @@ func TestRateLimitFields(t *testing.T) {
 			waits++
 		}
 	}
-	assert.Greater(t, waits, 50_000, "fields that ask for a wait")
+	assert.Greater(t, waits, 30_000, "fields that ask for a wait")
 }

@@ -38,15 +38,15 @@ var clients = []client{
 	{"net/http", func(base *http.Transport, _ retry.Policy) http.RoundTripper { return base }, false},
 	{"loop", func(base *http.Transport, p retry.Policy) http.RoundTripper { return loop{base, p.MaxAttempts} }, false},
 	{"Transport", func(base *http.Transport, p retry.Policy) http.RoundTripper {
-		return &retryhttp.Transport{Base: base, Policy: p, PerHost: retryhttp.Unbudgeted()}
+		return &retryhttp.Transport{Base: base, Policy: p}
 	}, true},
 	{"Transport, wrapped", func(base *http.Transport, p retry.Policy) http.RoundTripper {
-		return &retryhttp.Transport{Base: wrapped{base}, Policy: p, PerHost: retryhttp.Unbudgeted()}
+		return &retryhttp.Transport{Base: wrapped{base}, Policy: p}
 	}, true},
 	{"Transport, Wrap", func(base *http.Transport, p retry.Policy) http.RoundTripper {
 		_, options := traced()
 		return &retryhttp.Transport{
-			Base: base, Policy: p, PerHost: retryhttp.Unbudgeted(),
+			Base: base, Policy: p,
 			Wrap: func(base http.RoundTripper) http.RoundTripper { return otelhttp.NewTransport(base, options...) },
 		}
 	}, true},
@@ -86,7 +86,7 @@ type tally struct {
 
 // policy returns a policy that counts attempts and resends.
 func (o *tally) policy(attempts int) retry.Policy {
-	return retry.Policy{MaxAttempts: attempts, Backoff: retry.Constant(time.Millisecond), Hooks: retry.Hooks{
+	return retry.Policy{MaxAttempts: attempts, Backoff: retry.Constant(time.Millisecond), Budget: retry.NoBudget{}, Hooks: retry.Hooks{
 		OnAttempt: func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
 			o.attempts.Add(1)
 			before, _ := retryhttp.InfoFrom(ctx)

@@ -189,8 +189,8 @@ func post(t *testing.T, posts int, client func() func(req *http.Request) (string
 
 func throughTransport(key func(*http.Request) string) func() func(*http.Request) (string, error) {
 	client := &http.Client{Transport: &retryhttp.Transport{
-		Base: &http.Transport{MaxIdleConnsPerHost: 16}, PerHost: retryhttp.Unbudgeted(),
-		Policy: retry.Policy{MaxElapsed: time.Minute}, IdempotencyKey: key,
+		Base:   &http.Transport{MaxIdleConnsPerHost: 16},
+		Policy: retry.Policy{MaxElapsed: time.Minute, Budget: retry.NoBudget{}}, IdempotencyKey: key,
 	}}
 	return func() func(*http.Request) (string, error) {
 		return func(req *http.Request) (string, error) {

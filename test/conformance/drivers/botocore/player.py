@@ -3,6 +3,8 @@
 import contextlib
 import importlib.metadata
 import json
+import os
+import tempfile
 import urllib.request
 
 import botocore
@@ -35,6 +37,8 @@ class Player:
             return [self.observe(client, case['operation'], call) for call in case['calls']]
 
     def client(self, case):
+        if 'setting' in case:
+            return self.set_client(case)
         retries = {'mode': self.mode}
         if 'max_attempts' in case:
             retries['total_max_attempts'] = case['max_attempts']
@@ -46,6 +50,31 @@ class Player:
             aws_secret_access_key='secret',
             config=Config(retries=retries, connect_timeout=1, read_timeout=1, s3={'addressing_style': 'path'}),
         )
+
+    def set_client(self, case):
+        """A client whose only setting, besides the mode, is the case's: code, a variable, or a line of the file."""
+        setting = case['setting']
+        config = Config(retries={'mode': self.mode})
+        session = self.session
+        if setting.startswith('Config('):
+            given = eval(setting, {'Config': Config})
+            config = Config(retries={'mode': self.mode, **(given.retries or {})}, **{
+                k: v for k, v in given._user_provided_options.items() if k != 'retries'})
+        elif setting.startswith('AWS_'):
+            name, _, value = setting.partition('=')
+            os.environ[name] = value
+            session = botocore.session.Session()
+        else:
+            with tempfile.NamedTemporaryFile('w', delete=False) as file:
+                file.write('[default]\n' + setting + '\n')
+            os.environ['AWS_CONFIG_FILE'] = file.name
+            session = botocore.session.Session()
+        client = session.create_client(
+            case['service'], region_name='us-east-1', endpoint_url=self.endpoint,
+            aws_access_key_id='key', aws_secret_access_key='secret', config=config)
+        for name in ('AWS_MAX_ATTEMPTS', 'AWS_CONFIG_FILE'):
+            os.environ.pop(name, None)
+        return client
 
     def observe(self, client, operation, call):
         self.script.delays.clear()

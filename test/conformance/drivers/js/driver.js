@@ -44,7 +44,7 @@ async function play(client, endpoint, c, script) {
   for (const call of c.calls) {
     script.delays = [];
     await control(endpoint, 'PUT', JSON.stringify(call));
-    const error = await within(5 * TIMEOUT_MS, client.call()).then(() => '', (e) => `${e.code ?? e.name}: ${e.message}`);
+    const error = await within(10 * TIMEOUT_MS, client.call()).then(() => '', (e) => `${e.code ?? e.name}: ${e.message}`);
     const { requests } = JSON.parse(await control(endpoint, 'GET'));
     observed.push({ attempts: requests, delays: script.delays, ok: !error, error, quota: client.quota() });
   }

@@ -17,7 +17,9 @@ async function connect(load, { endpoint, timeout }, c, script) {
     region: 'us-east-1',
     credentials: new AWS.Credentials('key', 'secret'),
     s3ForcePathStyle: true,
-    httpOptions: { timeout, connectTimeout: timeout },
+    ...(c.setting
+      ? new Function('f', 'return {' + c.setting + '}')((n) => (n === 2 ? -1 : 50))
+      : { httpOptions: { timeout, connectTimeout: timeout } }),
     ...(c.max_attempts && { maxRetries: c.max_attempts - 1 }),
   });
   return {
@@ -31,7 +33,7 @@ async function connect(load, { endpoint, timeout }, c, script) {
 // decided whether to retry. The SDK waits in the next event, under the same condition.
 function watch(request, script) {
   return request.on('retry', ({ error, retryCount, maxRetries }) => {
-    if (error?.retryable && retryCount < maxRetries) {
+    if (error?.retryable && retryCount < maxRetries && !(error.retryDelay < 0)) {
       script.record(error.retryDelay);
       error.retryDelay = 0;
     }

@@ -27,7 +27,9 @@ async function connect(load, { endpoint, mode, timeout }, c, script) {
     credentials: { accessKeyId: 'key', secretAccessKey: 'secret' },
     forcePathStyle: true,
     retryMode: mode,
-    requestHandler: { connectionTimeout: timeout, requestTimeout: timeout, throwOnRequestTimeout: true },
+    ...(c.setting
+      ? evaluate(load, c.setting)
+      : { requestHandler: { connectionTimeout: timeout, requestTimeout: timeout, throwOnRequestTimeout: true } }),
     ...(c.max_attempts && { maxAttempts: c.max_attempts }),
   });
   const strategy = await client.config.retryStrategy();
@@ -42,6 +44,20 @@ async function connect(load, { endpoint, mode, timeout }, c, script) {
     quota: () => standard.getCapacity(),
     close: () => client.destroy(),
   };
+}
+
+// evaluate returns the part of a client's configuration that a setting is.
+function evaluate(load, setting) {
+  if (setting.startsWith('AWS_')) {
+    const [name, value] = setting.split('=');
+    process.env[name] = value;
+    return {};
+  }
+  if (setting.startsWith('new ')) {
+    const { NodeHttpHandler } = load('@smithy/node-http-handler');
+    return { requestHandler: new Function('NodeHttpHandler', 'return ' + setting)(NodeHttpHandler) };
+  }
+  return new Function('return {' + setting + '}')();
 }
 
 // watch records the delay of a retry and sets the delay to 0. The delay is in the retry's token, or the strategy

@@ -31,6 +31,7 @@ type Case struct {
 	RandomThen  float64           `json:"random_then"`
 	Quota       *uint             `json:"quota"`
 	Calls       []json.RawMessage `json:"calls"`
+	Setting     string            `json:"setting"` // code of docs/reference/aws.md, or ""
 }
 
 // A Client is an SDK's client for one case.

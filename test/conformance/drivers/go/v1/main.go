@@ -50,6 +50,11 @@ func open(_ string, c driver.Case) (driver.Client, error) {
 	if c.MaxAttempts > 0 {
 		config.MaxRetries = new(c.MaxAttempts - 1)
 	}
+	if c.Setting == "aws.Config{MaxRetries: aws.Int(3)}" {
+		config.MaxRetries = new(3)
+	} else if c.Setting != "" {
+		return driver.Client{}, fmt.Errorf("the driver does not know the setting %s", c.Setting)
+	}
 	s, err := session.NewSession(config)
 	if err != nil {
 		return driver.Client{}, err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -44,12 +45,18 @@ func open(mode string, c driver.Case) (driver.Client, error) {
 	if strings.Contains(mode, "adaptive") {
 		config.RetryMode = aws.RetryModeAdaptive
 	}
+	if err := set(&config, c.Setting); err != nil {
+		return driver.Client{}, err
+	}
 	call, retryer, err := operation(config, c.Service+" "+c.Operation)
 	if err != nil {
 		return driver.Client{}, err
 	}
 	scriptRandom(retryer, driver.Numbers(c.Random, c.RandomThen))
 	quota := quotaOf(retryer)
+	if quota == nil {
+		return driver.Client{Call: func() error { return call(context.Background()) }, Delays: recorder.take}, nil
+	}
 	if c.Quota != nil {
 		if _, err := quota.GetToken(context.Background(), retry.DefaultRetryRateTokens-*c.Quota); err != nil {
 			return driver.Client{}, err
@@ -60,6 +67,30 @@ func open(mode string, c driver.Case) (driver.Client, error) {
 		Delays: recorder.take,
 		Quota:  quota.Remaining,
 	}, nil
+}
+
+// set applies a setting of docs/reference/aws.md.
+func set(c *aws.Config, setting string) error {
+	retryer := func(r aws.Retryer) { c.Retryer = func() aws.Retryer { return r } }
+	limited := func(l retry.RateLimiter) {
+		retryer(retry.NewStandard(func(o *retry.StandardOptions) { o.RateLimiter = l }))
+	}
+	switch setting {
+	case "":
+	case "config.WithRetryMaxAttempts(4)":
+		c.RetryMaxAttempts = 4
+	case "retry.AddWithMaxBackoffDelay(r, 5*time.Second)":
+		retryer(retry.AddWithMaxBackoffDelay(retry.NewStandard(), 5*time.Second))
+	case `retry.AddWithErrorCodes(r, "Odd")`:
+		retryer(retry.AddWithErrorCodes(retry.NewStandard(), "Odd"))
+	case "o.RateLimiter = ratelimit.None":
+		limited(ratelimit.None)
+	case "o.RateLimiter = ratelimit.NewTokenRateLimit(50)":
+		limited(ratelimit.NewTokenRateLimit(50))
+	default:
+		return fmt.Errorf("the driver does not know the setting %s", setting)
+	}
+	return nil
 }
 
 // setFlag switches retry behavior 2.1 on or off where a variable still decides: in the

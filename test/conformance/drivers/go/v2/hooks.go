@@ -72,32 +72,35 @@ func (r *recorder) take() []int64 {
 // scriptRandom makes a retryer use other random numbers. It sets the field that the SDK's own
 // tests set: numbers from scripted bytes would be multiples of 2^-53.
 func scriptRandom(r aws.Retryer, numbers func() float64) {
-	backoff := find[retry.ExponentialJitterBackoff](reflect.ValueOf(r))
-	field := reflect.ValueOf(backoff).Elem().FieldByName("randFloat64")
-	*(*func() (float64, error))(field.Addr().UnsafePointer()) = func() (float64, error) { return numbers(), nil }
+	for _, backoff := range findAll[retry.ExponentialJitterBackoff](reflect.ValueOf(r)) {
+		field := reflect.ValueOf(backoff).Elem().FieldByName("randFloat64")
+		*(*func() (float64, error))(field.Addr().UnsafePointer()) = func() (float64, error) { return numbers(), nil }
+	}
 }
 
+// quotaOf returns the quota of a retryer, or nil if it has none.
 func quotaOf(r aws.Retryer) *ratelimit.TokenRateLimit {
-	return find[ratelimit.TokenRateLimit](reflect.ValueOf(r))
-}
-
-// find returns the first pointer to a T in v or in the values that v holds, even in
-// unexported fields. It returns nil if there is none.
-func find[T any](v reflect.Value) *T {
-	switch v.Kind() {
-	case reflect.Interface:
-		return find[T](v.Elem())
-	case reflect.Pointer:
-		if v.Type() == reflect.TypeFor[*T]() {
-			return (*T)(v.UnsafePointer())
-		}
-		return find[T](v.Elem())
-	case reflect.Struct:
-		for _, field := range v.Fields() {
-			if found := find[T](field); found != nil {
-				return found
-			}
-		}
+	for _, quota := range findAll[ratelimit.TokenRateLimit](reflect.ValueOf(r)) {
+		return quota
 	}
 	return nil
+}
+
+// findAll returns the pointers to a T in v and in the values that v holds, even in
+// unexported fields.
+func findAll[T any](v reflect.Value) (found []*T) {
+	switch v.Kind() {
+	case reflect.Interface:
+		return findAll[T](v.Elem())
+	case reflect.Pointer:
+		if v.Type() == reflect.TypeFor[*T]() {
+			return []*T{(*T)(v.UnsafePointer())}
+		}
+		return findAll[T](v.Elem())
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			found = append(found, findAll[T](field)...)
+		}
+	}
+	return found
 }

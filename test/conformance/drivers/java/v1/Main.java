@@ -1,6 +1,7 @@
 package conformance;
 
 import com.amazonaws.AmazonWebServiceClient;
+import com.amazonaws.ClientConfiguration;
 import com.amazonaws.ClientConfigurationFactory;
 import com.amazonaws.auth.AWSStaticCredentialsProvider;
 import com.amazonaws.auth.BasicAWSCredentials;
@@ -27,6 +28,9 @@ import java.util.List;
 
 /** Runs the cases with clients of the AWS SDK for Java v1, built with default settings. */
 public final class Main {
+    /** Of the present case: code of docs/reference/aws.md, or "". */
+    private static String setting = "";
+
     private Main() {
     }
 
@@ -65,7 +69,12 @@ public final class Main {
 
     /** Sets the properties that the next client's builder reads. */
     private static void configure(JsonNode testCase) {
+        setting = testCase.path("setting").asText();
         System.clearProperty("com.amazonaws.sdk.maxAttempts");
+        System.clearProperty("com.amazonaws.sdk.retryMode");
+        if (setting.equals("standard")) {
+            System.setProperty("com.amazonaws.sdk.retryMode", setting);
+        }
         if (testCase.hasNonNull("max_attempts")) {
             System.setProperty("com.amazonaws.sdk.maxAttempts", testCase.get("max_attempts").asText());
         }
@@ -128,11 +137,37 @@ public final class Main {
         }
     }
 
+    /** Applies a setting of docs/reference/aws.md. The mode standard is a system property. */
+    private static void set(ClientConfiguration configuration) {
+        switch (setting) {
+            case "":
+            case "standard":
+                configuration.withSocketTimeout(Driver.READ_TIMEOUT_MS);
+                break;
+            case "withMaxErrorRetry(3)":
+                configuration.withMaxErrorRetry(3);
+                break;
+            case "withRequestTimeout(2000)":
+                configuration.withRequestTimeout(2000);
+                break;
+            case "withSocketTimeout(500)":
+                configuration.withSocketTimeout(500);
+                break;
+            case "withClientExecutionTimeout(3000)":
+                configuration.withClientExecutionTimeout(3000);
+                break;
+            default:
+                throw new IllegalArgumentException("the driver does not know the setting " + setting);
+        }
+    }
+
     private static <B extends AwsClientBuilder<B, C>, C> C build(B builder, URI endpoint)
             throws ReflectiveOperationException {
         var service = (ClientConfigurationFactory) Fields.get(builder, "clientConfigFactory");
+        ClientConfiguration configuration = service.getConfig();
+        set(configuration);
         return builder
-                .withClientConfiguration(service.getConfig().withSocketTimeout(Driver.READ_TIMEOUT_MS))
+                .withClientConfiguration(configuration)
                 .withEndpointConfiguration(
                         new AwsClientBuilder.EndpointConfiguration(endpoint.toString(), "us-east-1"))
                 .withCredentials(new AWSStaticCredentialsProvider(new BasicAWSCredentials("key", "secret")))

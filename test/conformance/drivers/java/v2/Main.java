@@ -10,6 +10,7 @@ import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.awscore.client.builder.AwsClientBuilder;
 import software.amazon.awssdk.awscore.client.builder.AwsSyncClientBuilder;
+import software.amazon.awssdk.core.client.config.ClientOverrideConfiguration;
 import software.amazon.awssdk.core.client.config.SdkClientConfiguration;
 import software.amazon.awssdk.core.client.config.SdkClientOption;
 import software.amazon.awssdk.core.util.VersionInfo;
@@ -26,6 +27,9 @@ import software.amazon.awssdk.utils.SdkAutoCloseable;
 
 /** Runs the cases with clients of the AWS SDK for Java v2, built with default settings. */
 public final class Main {
+    /** Of the present case: code of docs/reference/aws.md, or "". */
+    private static String setting = "";
+
     private Main() {
     }
 
@@ -73,6 +77,7 @@ public final class Main {
     /** Sets the properties that the next client's builder reads. The mode is "aws-java-v2-standard-2.1", for example. */
     private static void configure(String mode, JsonNode testCase) {
         System.setProperty("aws.retryMode", mode.split("-")[3]);
+        setting = testCase.path("setting").asText();
         System.clearProperty("aws.maxAttempts");
         if (testCase.hasNonNull("max_attempts")) {
             System.setProperty("aws.maxAttempts", testCase.get("max_attempts").asText());
@@ -114,8 +119,35 @@ public final class Main {
         }
     }
 
+    /** Applies a setting of docs/reference/aws.md. */
+    private static void set(ClientOverrideConfiguration.Builder builder, String setting) {
+        switch (setting) {
+            case "":
+                break;
+            case "retryStrategy(b -> b.maxAttempts(4))":
+                builder.retryStrategy(b -> b.maxAttempts(4));
+                break;
+            case "apiCallAttemptTimeout(Duration.ofMillis(2000))":
+                builder.apiCallAttemptTimeout(Duration.ofMillis(2000));
+                break;
+            case "apiCallTimeout(Duration.ofMillis(3000))":
+                builder.apiCallTimeout(Duration.ofMillis(3000));
+                break;
+            default:
+                throw new IllegalArgumentException("the driver does not know the setting " + setting);
+        }
+    }
+
     private static <B extends AwsClientBuilder<B, C> & AwsSyncClientBuilder<B, C>, C> C build(B builder,
             URI endpoint) {
+        if (!setting.isEmpty()) {
+            return builder
+                    .overrideConfiguration(b -> set(b, setting))
+                    .endpointOverride(endpoint)
+                    .region(Region.US_EAST_1)
+                    .credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create("key", "secret")))
+                    .build();
+        }
         return builder
                 .httpClientBuilder(Apache5HttpClient.builder().socketTimeout(Duration.ofMillis(Driver.READ_TIMEOUT_MS)))
                 .endpointOverride(endpoint)

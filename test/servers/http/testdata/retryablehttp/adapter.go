@@ -29,9 +29,8 @@ func (c *Client) Do(req *Request) (*http.Response, error) {
 	}
 	a := &adapter{client: c, request: req, logger: c.logger()}
 	transport := &retryhttp.Transport{
-		PerHost: retryhttp.Unbudgeted(), // as go-retryablehttp
-		Base:    a, Check: a.check, MayRepeat: func(*http.Request) bool { return true },
-		Policy: retry.Policy{MaxAttempts: c.RetryMax + 1, Backoff: a, Hint: retry.HintIgnore{}},
+		Base: a, Check: a.check, MayRepeat: func(*http.Request) bool { return true },
+		Policy: retry.Policy{MaxAttempts: c.RetryMax + 1, Backoff: a, Hint: retry.HintIgnore{}, Budget: retry.NoBudget{}}, // as go-retryablehttp
 	}
 	resp, err := transport.RoundTrip(req.Request)
 	return a.result(resp, err)

@@ -1,0 +1,2 @@
+// Package websocket tests what close codes mean for a connection that is kept.
+package websocket

@@ -1,0 +1,2 @@
+// Package site tests the site of the documentation, which .ci/site writes.
+package site
