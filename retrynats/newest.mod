@@ -3,7 +3,7 @@ module github.com/gobackoff/retry/retrynats
 go 1.26.0
 
 require (
-	github.com/gobackoff/retry v0.0.0-20261129103911-96fa9b09bb33
+	github.com/gobackoff/retry v0.0.0-20261129183559-4540089db19f
 	github.com/nats-io/nats.go v1.55.0
 	github.com/stretchr/testify v1.12.1
 )
