@@ -206,7 +206,7 @@ func checkPeaks(t *testing.T, text string, n int) {
 	for _, p := range peaks {
 		kB, err := strconv.Atoi(p)
 		require.NoError(t, err)
-		assert.Less(t, kB, 25_000)
+		assert.Less(t, kB, 100_000)
 	}
 	t.Log(peaks, "kB")
 }
