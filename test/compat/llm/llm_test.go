@@ -641,9 +641,7 @@ func TestPaced(t *testing.T) {
 			}
 			_, _ = io.WriteString(w, "{}")
 		})
-		transport := newTransport(base)
-		paced(transport)
-		client := &http.Client{Transport: transport}
+		client := &http.Client{Transport: newTransport(base)}
 		start := time.Now()
 		var answers atomic.Int32
 		var group sync.WaitGroup
