@@ -15,8 +15,6 @@ import (
 	azpolicy "github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	azruntime "github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/elastic/elastic-transport-go/v8/elastictransport"
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -102,20 +100,6 @@ func TestElastic(t *testing.T) {
 		assert.Equal(t, 200, resp.StatusCode)
 		assert.EqualValues(t, 3, hits.Load())
 	}
-}
-
-func TestOpenAI(t *testing.T) {
-	address, hits := failing(t, 2, 503, `{"object":"list","data":[]}`)
-	client := OpenAI(quick, option.WithBaseURL(address), option.WithAPIKey("key"))
-	_, err := client.Completions.New(t.Context(), openai.CompletionNewParams{Model: "model"})
-	assert.NoError(t, err)
-	assert.EqualValues(t, 3, hits.Load())
-
-	address, hits = failing(t, 99, 503, `{}`)
-	client = OpenAI(quick, option.WithBaseURL(address), option.WithAPIKey("key"))
-	_, err = client.Models.List(t.Context())
-	assert.Error(t, err)
-	assert.EqualValues(t, 4, hits.Load(), "and not 12")
 }
 
 func TestAzure(t *testing.T) {
