@@ -440,3 +440,31 @@ func TestDeliver(t *testing.T) {
 		assert.True(t, finished)
 	})
 }
+
+// TestPost: a receiver that is busy, or that does not answer, gets the webhook again.
+func TestPost(t *testing.T) {
+	for name, tt := range map[string]struct {
+		handle   http.HandlerFunc
+		finished bool
+	}{
+		"accepted":      {func(http.ResponseWriter, *http.Request) {}, true},
+		"busy":          {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, false},
+		"response lost": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, false},
+		"gone":          {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ids := make(chan string, 1)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				ids <- r.Header.Get("Webhook-Id")
+				tt.handle(w, r)
+			}))
+			defer server.Close()
+			d := &Delivery{ID: "17"}
+			finished, _ := Deliver(t.Context(), d, func(ctx context.Context) error {
+				return Post(ctx, d.ID, server.URL, []byte("{}"))
+			})
+			assert.Equal(t, tt.finished, finished)
+			assert.Equal(t, "17", <-ids)
+		})
+	}
+}

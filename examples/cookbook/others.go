@@ -1,14 +1,17 @@
 package cookbook
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/adapt"
+	"github.com/gobackoff/retry/retryhttp"
 )
 
 // A Provider is one of several that can answer a question.
@@ -85,4 +88,21 @@ func Deliver(ctx context.Context, d *Delivery, send func(context.Context) error)
 		d.Due = time.Now().Add(outcome.Wait)
 	}
 	return false, err // GiveBack, at a shutdown, counts nothing
+}
+
+var receivers = &http.Client{Timeout: 10 * time.Second}
+
+// Post sends a webhook once.
+func Post(ctx context.Context, id, address string, body []byte) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		return retry.Permanent(err)
+	}
+	req.Header.Set("Webhook-Id", id) // by which the receiver recognizes a repetition
+	resp, err := receivers.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	return retryhttp.CheckStatus(resp)
 }
