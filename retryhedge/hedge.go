@@ -32,9 +32,10 @@ type Hedge struct {
 	// MaxCopies is the maximum number of copies of a call, each after another wait. 0: 1.
 	MaxCopies int
 
-	// Share is the maximum number of copies per call that succeeds; up to 10 are saved. It
-	// must be at least twice the share of the calls above the Quantile, so that there are
-	// copies left when more calls are slow. 0: 0.1, or 0.05 with After.
+	// Share is the maximum number of copies per call that succeeds. A Hedge begins with no
+	// copies, and saves up to 10. Share must be at least twice the share of the calls above the
+	// Quantile, so that there are copies left when more calls are slow. 0: 0.1, or 0.05 with
+	// After.
 	Share float64
 
 	// Budget replaces Share: the Budget of the retries around the calls, which then bounds
@@ -48,8 +49,9 @@ type Hedge struct {
 	Classifier retry.Classifier
 
 	// OnEvent, if not nil, is called when a copy is started, wins, is refused by the budget, or
-	// panics after the call has ended, and when a key is forgotten. It must be safe for concurrent use and should not block.
-	// Without it, such a panic is written to the standard logger.
+	// panics after the call has ended, and when a key is forgotten. It must be safe for
+	// concurrent use and should not block. Without it, such a panic is written to the standard
+	// logger.
 	OnEvent func(context.Context, Event)
 
 	mu    sync.Mutex
