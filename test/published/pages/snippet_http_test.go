@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -12,7 +13,10 @@ import (
 
 // This file contains the short pieces of code of docs/http.md.
 
-var _ = retrying
+var (
+	_ = retrying
+	_ = patientRequest
+)
 
 var _ = []func() *http.Client{ofDownloads, ofAPI, tracedBelow, belowRetries}
 
@@ -48,4 +52,10 @@ func retrying() (*http.Response, error) {
 	client := retryhttp.NewClient(retry.Policy{MaxAttempts: 4})
 	resp, err := client.Get("https://example.com/")
 	return resp, err
+}
+
+func patientRequest(ctx context.Context, url string) (*http.Request, error) {
+	ctx = retryhttp.WithPolicy(ctx, retry.Policy{MaxElapsed: time.Minute, AttemptTimeout: 10 * time.Second})
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	return req, err
 }
