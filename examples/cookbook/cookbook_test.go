@@ -133,6 +133,22 @@ func TestStable(t *testing.T) {
 	})
 }
 
+func TestReady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for want, check := range map[int]func(context.Context) error{
+			http.StatusOK: func(context.Context) error { return nil },
+			http.StatusServiceUnavailable: func(ctx context.Context) error { // hangs
+				<-ctx.Done()
+				return ctx.Err()
+			},
+		} {
+			w := httptest.NewRecorder()
+			Ready(check)(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", nil))
+			assert.Equal(t, want, w.Code)
+		}
+	})
+}
+
 func TestStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()

@@ -104,6 +104,18 @@ func Stable(ctx context.Context, check func(context.Context) error) error {
 	})
 }
 
+// Ready answers a health check: check is called once, because the platform asks again by itself.
+func Ready(check func(context.Context) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), time.Second)
+		defer cancel()
+		err := check(ctx)
+		if err != nil {
+			http.Error(w, "not ready", http.StatusServiceUnavailable)
+		}
+	}
+}
+
 // Start waits for a random time of up to a minute before it runs work.
 func Start(ctx context.Context, work func(context.Context) error) error {
 	err := retry.SystemClock{}.Sleep(ctx, rand.N(time.Minute))
