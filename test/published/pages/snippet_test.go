@@ -102,6 +102,15 @@ func keepConnected(ctx context.Context, dial func(context.Context) (io.ReadClose
 	return err
 }
 
+type pinger interface{ Ping(context.Context) error }
+
+func connected(ctx context.Context, conn pinger, up func()) {
+	retrykeep.Probe(ctx, conn.Ping)
+	up() // the connection works
+}
+
+var _ = connected
+
 type Item string
 
 func storeItems(ctx context.Context, log *log.Logger, items []Item, store func(context.Context, []Item) (map[int]error, error)) error {
