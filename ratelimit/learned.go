@@ -169,6 +169,9 @@ func (d *learned) refuse(now time.Time, b Begun, hint time.Duration) {
 			time: d.time + 1, spell: d.spell, pace: d.pace,
 		}
 	}
+	if d.dry == 0 && b.at.Before(d.turned) {
+		return // the server refused it in the dry time that has ended
+	}
 	if d.dry == 0 {
 		d.flowed, d.dryFrom, d.came, d.dried = d.rate, now, 0, 0
 		d.spell++

@@ -59,6 +59,16 @@ func TestLearnedRate(t *testing.T) {
 			cancel()
 			call(l, ratelimit.Response{OK: true})
 		}, 60, 100},
+		{"as many after the late refusal of a request that began before the success", func(t *testing.T, l *ratelimit.Limiter) {
+			for range 100 {
+				call(l, ratelimit.Response{OK: true})
+			}
+			call(l, refused)
+			late := l.Begin(t.Context())
+			call(l, ratelimit.Response{OK: true})
+			time.Sleep(20 * ms)
+			l.Hear(late, refused)
+		}, 80, 100},
 		{"fewer after failures that are no refusals", func(t *testing.T, l *ratelimit.Limiter) {
 			call(l, refused)
 			for range 60 {
