@@ -238,11 +238,25 @@ func (d *learned) demand(now time.Time) float64 {
 	return d.came / max(1, now.Sub(d.dryFrom).Seconds())
 }
 
-// tooLong reports whether a call would come too late in a line. If it begins at once, it has as much
-// time as without a Limiter.
-func (d *learned) tooLong(now time.Time, l line, c *caller) bool {
+// tooLong reports whether a call would come too late in the lines of those that wait for the rate. If
+// it begins at once, it has as much time as without a Limiter.
+func (d *learned) tooLong(now time.Time, queues []*queue, c *caller) bool {
 	most := d.rate * c.due.Sub(now).Seconds()
-	return d.dry == 0 && float64(len(l)) > most && l.before(c.order, most) > most
+	all, before := 0.0, 0.0
+	for _, q := range queues {
+		if q.by.slowed {
+			all += float64(len(q.line))
+		}
+	}
+	if d.dry > 0 || all <= most {
+		return false
+	}
+	for _, q := range queues {
+		if q.by.slowed {
+			before += q.line.before(c.order, most-before)
+		}
+	}
+	return before > most
 }
 
 // flow ends a dry time.

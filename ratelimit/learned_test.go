@@ -90,3 +90,49 @@ func TestLearnedRate(t *testing.T) {
 		})
 	}
 }
+
+// TestTooLongForTheRate: calls of two routes wait for one rate, also if each has a limit of its own, as
+// searches of GitHub have. No more of them wait than can begin in time.
+func TestTooLongForTheRate(t *testing.T) {
+	core := []ratelimit.State{{Name: "core", Limit: 5000, Remaining: 4000, Reset: time.Hour}}
+	search := []ratelimit.State{{Name: "search", Limit: 5000, Remaining: 4000, Reset: time.Hour}}
+	for _, tt := range []struct {
+		name  string
+		other []ratelimit.State
+	}{
+		{"one limit", core},
+		{"two limits", search},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := &ratelimit.Limiter{}
+				states := map[string][]ratelimit.State{"a": core, "b": tt.other}
+				for route, told := range states {
+					callOn(t, l, route, ratelimit.Response{OK: true, States: told})
+					callOn(t, l, route, ratelimit.Response{Refused: true, States: told})
+				}
+				for range 30 {
+					for route, told := range states {
+						callOn(t, l, route, ratelimit.Response{OK: true, States: told})
+					}
+				}
+				var calls sync.WaitGroup
+				var late atomic.Int64
+				for n := range 600 {
+					calls.Go(func() {
+						ctx, cancel := context.WithTimeout(on(string("ab"[n%2])), 5*sec)
+						defer cancel()
+						began := time.Now()
+						_ = l.Wait(ctx)
+						if time.Since(began) > 4900*ms {
+							late.Add(1)
+						}
+					})
+					time.Sleep(ms)
+				}
+				calls.Wait()
+				assert.LessOrEqual(t, late.Load(), int64(30), "calls that waited for nothing until hardly any time was left")
+			})
+		})
+	}
+}

@@ -441,7 +441,7 @@ func (l *Limiter) turn(ctx context.Context, c *caller, wake context.CancelFunc, 
 			l.learned.came++
 		}
 		q := l.queue(c.by)
-		tooLong := l.waiting() >= l.maxLine() || c.by.slowed && l.learned.tooLong(now, q.line, c)
+		tooLong := l.waiting() >= l.maxLine() || c.by.slowed && l.learned.tooLong(now, l.queues, c)
 		if tooLong || len(q.line) == 0 && !l.gate(now, c.by, c.cost).After(now) {
 			l.start(now, c)
 			return 0, nil
