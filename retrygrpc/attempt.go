@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/stats"
 	"google.golang.org/grpc/status"
 )
 
@@ -16,7 +16,7 @@ type attempt struct {
 	context.Context
 	connection *connection
 	strays     int64        // of the connection when the attempt began
-	streams    atomic.Int64 // below 0: the attempt has ended, and no stream may be created
+	streams    atomic.Int64 // that were created, or may yet be; below 0: the attempt has ended, and no stream may be created
 }
 
 // Value returns the attempt itself for its connection.
@@ -41,26 +41,64 @@ func (c *connection) GetRequestMetadata(ctx context.Context, _ ...string) (map[s
 	switch {
 	case !ok:
 		c.strays.Add(1)
+		return nil, nil
 	case a.streams.Add(1) < 0:
 		return nil, status.Error(codes.Canceled, "retrygrpc: the attempt has ended")
+	}
+	if n, ok := ctx.Value(creationKey{c}).(*creation); ok {
+		n.counted.Store(true)
 	}
 	return nil, nil
 }
 
-// callCredentials are those that a call's options have. grpc-go asks them after the connection,
-// which has already counted the stream. If they fail, there is none.
-type callCredentials struct {
-	credentials.PerRPCCredentials
-	connection *connection
-}
-
-func (c callCredentials) GetRequestMetadata(ctx context.Context, uri ...string) (map[string]string, error) {
-	md, err := c.PerRPCCredentials.GetRequestMetadata(ctx, uri...)
-	if a, ok := ctx.Value(c.connection).(*attempt); ok && err != nil {
-		a.streams.Add(-1)
-	}
-	return md, err
-}
-
 // RequireTransportSecurity implements credentials.PerRPCCredentials.
 func (c *connection) RequireTransportSecurity() bool { return false }
+
+// A creation is the context in which grpc-go creates an HTTP/2 stream, or fails to: after the
+// connection has been asked for credentials, other credentials may fail, or the deadline may pass
+// while the server allows no further stream. Then nothing was sent.
+type creation struct {
+	context.Context
+	connection *connection
+	counted    atomic.Bool // in attempt.streams
+	succeeded  atomic.Bool
+}
+
+type creationKey struct{ *connection }
+
+// Value returns the creation itself for its connection.
+func (n *creation) Value(key any) any {
+	if key == (creationKey{n.connection}) {
+		return n
+	}
+	return n.Context.Value(key)
+}
+
+// TagRPC implements stats.Handler.
+func (c *connection) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context {
+	return &creation{Context: ctx, connection: c}
+}
+
+// HandleRPC implements stats.Handler. grpc-go reports the header of a request once its stream has
+// been created, and the end of each request, whether it had a stream or not.
+func (c *connection) HandleRPC(ctx context.Context, event stats.RPCStats) {
+	n, ok := ctx.Value(creationKey{c}).(*creation)
+	if !ok {
+		return
+	}
+	switch event.(type) {
+	case *stats.OutHeader:
+		n.succeeded.Store(true)
+	case *stats.End:
+		a, ok := ctx.Value(c).(*attempt)
+		if ok && n.counted.Load() && !n.succeeded.Load() {
+			a.streams.Add(-1)
+		}
+	}
+}
+
+// TagConn implements stats.Handler.
+func (c *connection) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
+
+// HandleConn implements stats.Handler.
+func (c *connection) HandleConn(context.Context, stats.ConnStats) {}

@@ -7,16 +7,20 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/memnet"
 	"github.com/gobackoff/retry/retrygrpc"
 )
 
@@ -134,6 +138,33 @@ func TestAttemptRefused(t *testing.T) {
 	assert.Equal(t, 2, s.of("a"))
 }
 
+// TestNoStreamAllowed: an attempt that has waited until its deadline for a stream that the server
+// does not allow has sent nothing.
+func TestNoStreamAllowed(t *testing.T) {
+	for _, kind := range kinds {
+		t.Run(kind.StreamName, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &levelServer{fault: func(_ context.Context, id string, _ int, at point) error {
+					if id == "first" && at == atBegin {
+						time.Sleep(2500 * time.Millisecond)
+					}
+					return nil
+				}}
+				network := memnet.New()
+				s.serve(t, network, grpc.MaxConcurrentStreams(1))
+				conn := dialMemory(t, network, retrygrpc.DialOptions(quick)...)
+				go func() { _, _ = exchange(withID(t.Context(), "first"), conn, kind, "Pay", 1, 1) }()
+				synctest.Wait()
+				policy := quick
+				policy.AttemptTimeout = time.Second
+				_, err := exchange(withID(t.Context(), "second"), conn, kind, "Pay", 1, 1, retrygrpc.WithPolicy(policy))
+				require.NoError(t, err)
+				assert.Equal(t, 1, s.of("second"))
+			})
+		})
+	}
+}
+
 // tokens are credentials whose source fails at first.
 type tokens struct{ failures atomic.Int64 }
 
@@ -147,48 +178,65 @@ func (s *tokens) GetRequestMetadata(context.Context, ...string) (map[string]stri
 func (*tokens) RequireTransportSecurity() bool { return false }
 
 // TestTokenSourceFails: if the credentials fail, nothing was sent, so a method without a level
-// is called again. Behind the options of this package, that is unknown.
+// is called again, wherever the credentials stand and whatever an interceptor passes on.
 func TestTokenSourceFails(t *testing.T) {
-	for name, tt := range map[string]struct {
-		before, behind, inCall bool
-		fails                  bool
-	}{
-		"before the options": {before: true},
-		"in the call":        {inCall: true},
-		"behind the options": {behind: true, fails: true},
+	for name, with := range map[string]func(ours []grpc.DialOption, source credentials.PerRPCCredentials) []grpc.DialOption{
+		"before the options": func(ours []grpc.DialOption, source credentials.PerRPCCredentials) []grpc.DialOption {
+			return append([]grpc.DialOption{grpc.WithPerRPCCredentials(source)}, ours...)
+		},
+		"behind the options": func(ours []grpc.DialOption, source credentials.PerRPCCredentials) []grpc.DialOption {
+			return append(ours, grpc.WithPerRPCCredentials(source))
+		},
+		"in the call": func(ours []grpc.DialOption, source credentials.PerRPCCredentials) []grpc.DialOption {
+			return append(ours, grpc.WithDefaultCallOptions(grpc.PerRPCCredentials(source)))
+		},
+		"in the call, added by an interceptor": func(ours []grpc.DialOption, source credentials.PerRPCCredentials) []grpc.DialOption {
+			return append(ours, adding(grpc.PerRPCCredentials(source))...)
+		},
+		"behind an interceptor that drops the options": func(ours []grpc.DialOption, source credentials.PerRPCCredentials) []grpc.DialOption {
+			return append(append(ours, dropping()...), grpc.WithPerRPCCredentials(source))
+		},
 	} {
 		for _, kind := range kinds {
 			t.Run(name+kind.StreamName, func(t *testing.T) {
 				s := &levelServer{fault: func(context.Context, string, int, point) error { return nil }}
 				source := &tokens{}
 				source.failures.Store(2)
-				var options []grpc.DialOption
-				if tt.before {
-					options = append(options, grpc.WithPerRPCCredentials(source))
-				}
-				options = append(options, retrygrpc.DialOptions(quick)...)
-				if tt.behind {
-					options = append(options, grpc.WithPerRPCCredentials(source))
-				}
-				if tt.inCall {
-					options = append(options, grpc.WithDefaultCallOptions(grpc.PerRPCCredentials(source)))
-				}
+				options := with(retrygrpc.DialOptions(quick), source)
 				_, err := exchange(withID(t.Context(), "a"), connect(t, s.serve(t, nil), options...), kind, "Pay", 1, 1)
-				if tt.fails {
-					assert.ErrorIs(t, err, retry.ErrUnrepeatable)
-					assert.Zero(t, s.of("a"))
-					return
-				}
 				require.NoError(t, err)
 				assert.Equal(t, 1, s.of("a"))
 			})
 		}
 	}
-	t.Run("a failure after the credentials", func(t *testing.T) {
-		s := &levelServer{fault: func(context.Context, string, int, point) error { return unavailable }}
-		conn := connect(t, s.serve(t, nil), retrygrpc.DialOptions(quick)...)
-		err := conn.Invoke(withID(t.Context(), "a"), "/"+levels+"/Pay", &wrapperspb.BytesValue{}, &wrapperspb.BytesValue{}, grpc.PerRPCCredentials(&tokens{}))
-		assert.ErrorIs(t, err, retry.ErrUnrepeatable)
-		assert.Equal(t, 1, s.of("a"))
-	})
+	for name, interceptors := range map[string][]grpc.DialOption{"": nil, ", behind an interceptor that drops the options": dropping()} {
+		t.Run("a failure after the credentials"+name, func(t *testing.T) {
+			s := &levelServer{fault: func(context.Context, string, int, point) error { return unavailable }}
+			options := append(retrygrpc.DialOptions(quick), interceptors...)
+			conn := connect(t, s.serve(t, nil), append(options, grpc.WithPerRPCCredentials(&tokens{}))...)
+			err := conn.Invoke(withID(t.Context(), "a"), "/"+levels+"/Pay", &wrapperspb.BytesValue{}, &wrapperspb.BytesValue{}, grpc.PerRPCCredentials(&tokens{}))
+			assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+			assert.Equal(t, 1, s.of("a"))
+		})
+	}
+}
+
+// adding returns interceptors that add an option to each call.
+func adding(o grpc.CallOption) []grpc.DialOption {
+	return intercepting(func(opts []grpc.CallOption) []grpc.CallOption { return append(opts, o) })
+}
+
+// dropping returns interceptors that do not pass the options of a call on.
+func dropping() []grpc.DialOption {
+	return intercepting(func([]grpc.CallOption) []grpc.CallOption { return nil })
+}
+
+func intercepting(change func([]grpc.CallOption) []grpc.CallOption) []grpc.DialOption {
+	unary := func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+		return invoker(ctx, method, req, reply, cc, change(opts)...)
+	}
+	stream := func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+		return streamer(ctx, desc, cc, method, change(opts)...)
+	}
+	return []grpc.DialOption{grpc.WithChainUnaryInterceptor(unary), grpc.WithChainStreamInterceptor(stream)}
 }

@@ -73,6 +73,7 @@ func (c Client) DialOptions() []grpc.DialOption {
 		grpc.WithChainStreamInterceptor(conn.stream),
 		grpc.WithDisableRetry(),
 		grpc.WithPerRPCCredentials(conn),
+		grpc.WithStatsHandler(conn),
 	}
 }
 
@@ -206,8 +207,6 @@ func (c *connection) split(opts []grpc.CallOption) (p *retry.Policy, finish func
 		case grpc.OnFinishCallOption:
 			earlier := finish
 			finish = func(err error) { earlier(err); o.OnFinish(err) }
-		case grpc.PerRPCCredsCallOption:
-			rest = append(rest, grpc.PerRPCCredentials(callCredentials{o.Creds, c}))
 		default:
 			rest = append(rest, o)
 		}

@@ -14,11 +14,6 @@
 //	retrygrpc.DialOptions(retry.Policy{MaxElapsed: 5 * time.Second})
 //	grpc.WithDefaultCallOptions(grpc.WaitForReady(true))
 //
-// Put grpc.WithPerRPCCredentials before the options of this package: if the credentials fail,
-// nothing was sent, and the call is retried. After them, such a failure cannot be told from one
-// after which the server may have executed the call. The credentials of a call may stand
-// anywhere.
-//
 // The policy applies to all calls on the connection, unless [WithPolicy] overrides it.
 //
 // # What is retried
@@ -26,7 +21,8 @@
 // The policy's Classifier, by default [Classifier], decides whether a failure is
 // temporary. A temporary failure is retried only if the call
 //
-//   - was not sent, because there was no connection;
+//   - was not sent, because there was no connection, the credentials failed, or the server allowed
+//     no further stream in time;
 //   - or may be executed twice: its method has an idempotency_level in its .proto file
 //     (NO_SIDE_EFFECTS or IDEMPOTENT), and the generated code is linked into the
 //     program; or Client.Repeatable names the method or its service, as the .proto file

@@ -25,8 +25,8 @@ import (
 
 // exchange sends n messages of a size, with one message object, and returns the bytes of
 // all responses.
-func exchange(ctx context.Context, conn *grpc.ClientConn, kind grpc.StreamDesc, method string, n, size int) ([]byte, error) {
-	stream, err := conn.NewStream(ctx, &kind, "/"+levels+"/"+method+kind.StreamName)
+func exchange(ctx context.Context, conn *grpc.ClientConn, kind grpc.StreamDesc, method string, n, size int, opts ...grpc.CallOption) ([]byte, error) {
+	stream, err := conn.NewStream(ctx, &kind, "/"+levels+"/"+method+kind.StreamName, opts...)
 	if err != nil {
 		return nil, err
 	}
