@@ -2,6 +2,7 @@ package retrygrpc
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
@@ -21,6 +22,7 @@ const (
 // A call records how the attempts of a call end.
 type call struct {
 	*connection
+	policy *retry.Policy
 	method string
 	failed int   // attempts
 	last   error // of the latest attempt
@@ -50,6 +52,10 @@ func (c *call) end(err error) error {
 	switch {
 	case pushed && wait < 0:
 		return retry.Permanent(err)
+	case pushed && wait == 0:
+		v := c.policy.Classify(err)
+		v.Hint = 0 // not that of RetryInfo
+		err = retry.WithVerdict(&hinted{err, 0}, v)
 	case pushed:
 		err = &hinted{err, wait}
 	}
@@ -86,6 +92,22 @@ type hinted struct {
 
 func (h *hinted) Unwrap() error             { return h.error }
 func (h *hinted) RetryAfter() time.Duration { return h.wait }
+
+// A pushed is a policy's Backoff. It does not wait if the server asks for a retry at once. If two
+// retries in a row have been made at once, the next one waits, so that a server that always
+// asks for it is not hammered. It embeds a rule of package retry to have the Schedule in it.
+type pushed struct{ retry.Capped }
+
+// Delay implements [retry.Backoff].
+func (b pushed) Delay(a retry.Attempt, u float64) time.Duration {
+	hint, ok := errors.AsType[*hinted](a.Err)
+	atOnce := ok && hint.wait == 0
+	repeatedAtOnce := a.Number > 2 && a.Waited == 0
+	if atOnce && !repeatedAtOnce {
+		return 0
+	}
+	return b.Capped.Delay(a, u)
+}
 
 type gaveUp struct {
 	err    *retry.Error

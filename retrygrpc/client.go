@@ -62,12 +62,13 @@ type Client struct {
 // and turn off grpc-go's own retries. Interceptors in later options see every attempt;
 // those in earlier options see the call once.
 func (c Client) DialOptions() []grpc.DialOption {
-	c.Policy = withClassifier(c.Policy)
+	given := c.Policy
+	c.Policy = forCalls(given)
 	conn := &connection{Client: c, repeatable: map[string]bool{}}
 	for _, name := range c.Repeatable {
 		conn.repeatable[strings.TrimPrefix(name, "/")] = true
 	}
-	conn.fault = sync.OnceValue(func() error { return errors.Join(c.Policy.Validate(), c.checkRepeatable()) })
+	conn.fault = sync.OnceValue(func() error { return errors.Join(given.Validate(), c.checkRepeatable()) })
 	return []grpc.DialOption{
 		grpc.WithChainUnaryInterceptor(conn.unary),
 		grpc.WithChainStreamInterceptor(conn.stream),
@@ -156,7 +157,7 @@ func levelOf(name string) descriptorpb.MethodOptions_IdempotencyLevel {
 // WithPolicy returns an option that overrides the connection's policy for one call. On a
 // connection without [DialOptions], the call fails before anything is sent.
 func WithPolicy(p retry.Policy) grpc.CallOption {
-	p = withClassifier(p)
+	p = forCalls(p)
 	return callPolicy{grpc.PerRPCCredentials(noDialOptions{}), &p}
 }
 
@@ -174,6 +175,15 @@ func (noDialOptions) GetRequestMetadata(context.Context, ...string) (map[string]
 }
 
 func (noDialOptions) RequireTransportSecurity() bool { return false }
+
+// forCalls returns p with what gRPC knows of errors and of waits.
+func forCalls(p retry.Policy) retry.Policy {
+	_, ignoresHints := p.Hint.(retry.HintIgnore)
+	if !ignoresHints {
+		p.Backoff = pushed{retry.Capped{Of: p.Backoff}}
+	}
+	return withClassifier(p)
+}
 
 func withClassifier(p retry.Policy) retry.Policy {
 	codes, ok := p.Classifier.(retry.Codes)

@@ -30,7 +30,7 @@ func (u *unary) hedge(ctx context.Context, p *retry.Policy) error {
 		if p.Limiter != nil && p.Limiter.Wait(ctx) != nil {
 			return nil, errOther
 		}
-		c := &unary{call: call{connection: u.connection, method: u.method, failed: failed},
+		c := &unary{call: call{connection: u.connection, policy: p, method: u.method, failed: failed},
 			reply: reply.ProtoReflect().New().Interface(), cc: u.cc, invoker: u.invoker}
 		c.setOptions(append(withoutResults(u.opts), grpc.Peer(&c.peer)))
 		mu.Lock()

@@ -25,11 +25,11 @@ func (c *connection) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc
 	}
 	p, finish, opts := c.split(opts)
 	s := &clientStream{
-		call: call{connection: c, method: method}, ctx: ctx, policy: forMethod(*p, method), finish: finish, single: !desc.ServerStreams,
+		call: call{connection: c, policy: p, method: method}, ctx: ctx, loop: forMethod(*p, method), finish: finish, single: !desc.ServerStreams,
 		requests: requests{many: desc.ClientStreams},
 		target:   make(chan any), settled: make(chan struct{}),
 	}
-	s.timeout, s.policy.AttemptTimeout = cmp.Or(p.AttemptTimeout, math.MaxInt64), 0 // it would end an open stream
+	s.timeout, s.loop.AttemptTimeout = cmp.Or(p.AttemptTimeout, math.MaxInt64), 0 // it would end an open stream
 	s.open = func(ctx context.Context) (grpc.ClientStream, error) {
 		s.ending = new(ending)
 		return streamer(ctx, desc, cc, method, append(slices.Clip(opts), grpc.OnFinish(s.ending.end))...)
@@ -53,7 +53,7 @@ func (c *connection) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc
 type clientStream struct {
 	call
 	ctx     context.Context
-	policy  retry.Policy
+	loop    retry.Policy  // of Do
 	timeout time.Duration // Policy.AttemptTimeout, or MaxInt64
 	open    func(context.Context) (grpc.ClientStream, error)
 	finish  func(error) // called once, when the call is finished
@@ -232,7 +232,7 @@ func (s *clientStream) settle() error {
 
 func (s *clientStream) run() {
 	defer s.conclude()
-	err := retry.Do(s.ctx, s.policy, func(ctx context.Context) error {
+	err := retry.Do(s.ctx, s.loop, func(ctx context.Context) error {
 		return s.end(s.attempt(s.begin(ctx)))
 	})
 	s.err = s.outcome(s.ctx, err)

@@ -93,6 +93,26 @@ func TestStream(t *testing.T) {
 	}
 }
 
+// TestStreamPushbackZero: as for unary calls.
+func TestStreamPushbackZero(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &server{stream: func(n int, s outStream) error {
+			if n > 2 {
+				return s.Send(message("a"))
+			}
+			s.SetTrailer(metadata.Pairs("grpc-retry-pushback-ms", "0"))
+			return unavailable
+		}}
+		began := time.Now()
+		stream, err := newVirtualClient(t, s, retry.Policy{Backoff: retry.Constant(time.Minute)}).StreamingOutputCall(t.Context(), &pb.StreamingOutputCallRequest{})
+		require.NoError(t, err)
+		bodies, err := receiveAll(t, stream)
+		assert.Equal(t, io.EOF, err)
+		assert.Equal(t, "a", bodies)
+		assert.Zero(t, time.Since(began))
+	})
+}
+
 // TestStreamBegins: the server gets the request before the caller calls Recv.
 func TestStreamBegins(t *testing.T) {
 	begun := make(chan struct{})

@@ -15,7 +15,7 @@ func (c *connection) unary(ctx context.Context, method string, req, reply any, c
 		return err
 	}
 	p, finish, opts := c.split(opts)
-	u := &unary{call: call{connection: c, method: method}, req: req, reply: reply, cc: cc, invoker: invoker}
+	u := &unary{call: call{connection: c, policy: p, method: method}, req: req, reply: reply, cc: cc, invoker: invoker}
 	u.setOptions(opts)
 	err := retry.Do(ctx, forMethod(*p, method), func(ctx context.Context) error { return u.end(u.hedge(ctx, p)) })
 	err = u.outcome(ctx, err)

@@ -20,6 +20,7 @@ import (
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/internal/memnet"
 	"github.com/gobackoff/retry/retrygrpc"
+	"github.com/gobackoff/retry/retrytest"
 )
 
 // TestCodes: the code decides whether a call is retried, and callers get the same code.
@@ -100,6 +101,45 @@ func TestHints(t *testing.T) {
 			assert.Equal(t, tt.code, status.Code(err))
 			assert.Equal(t, tt.waits, waits)
 			assert.Equal(t, tt.hits, s.hits())
+		})
+	}
+}
+
+// TestPushbackZero: a pushback of 0 asks for a retry at once, whatever the policy's delay.
+func TestPushbackZero(t *testing.T) {
+	const minute = time.Minute
+	at := withTrailer("0", unavailable)
+	twice := func(ctx context.Context, n int) error {
+		if n > 2 {
+			return nil
+		}
+		return at(ctx, n)
+	}
+	for name, tt := range map[string]struct {
+		script func(context.Context, int) error
+		policy retry.Policy
+		waits  []time.Duration
+		code   codes.Code
+	}{
+		"twice":                         {twice, retry.Policy{Backoff: retry.Constant(minute)}, []time.Duration{0, 0}, codes.OK},
+		"twice, the default delay":      {twice, retry.Policy{Rand: retrytest.Fixed(0.9)}, []time.Duration{0, 0}, codes.OK},
+		"always":                        {at, retry.Policy{Backoff: retry.Constant(minute), MaxAttempts: 5}, []time.Duration{0, 0, minute, 0}, codes.Unavailable},
+		"always, within a time":         {at, retry.Policy{Backoff: retry.Constant(minute), MaxElapsed: 2 * minute}, []time.Duration{0, 0, minute, 0, minute, 0}, codes.Unavailable},
+		"always, a schedule":            {at, retry.Policy{Backoff: retry.Schedule{minute, minute, minute}}, []time.Duration{0, 0, minute}, codes.Unavailable},
+		"a policy that ignores hints":   {twice, retry.Policy{Backoff: retry.Constant(minute), Hint: retry.HintIgnore{}}, []time.Duration{minute, minute}, codes.OK},
+		"beside RetryInfo":              {withTrailer("0", info(codes.Unavailable, time.Hour)), retry.Policy{Backoff: retry.Constant(minute), MaxAttempts: 2}, []time.Duration{0}, codes.Unavailable},
+		"a code that no retry helps":    {withTrailer("0", status.Error(codes.NotFound, "")), retry.Policy{}, nil, codes.NotFound},
+		"a rule that does not go on":    {at, retry.Policy{Backoff: retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { return -1 })}, []time.Duration{0, 0}, codes.Unavailable},
+		"a code, retried by the policy": {twice, retry.Policy{Backoff: retry.Constant(minute), Classifier: retry.Codes{Retry: []string{"UNAVAILABLE"}}}, []time.Duration{0, 0}, codes.OK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var waits []time.Duration
+				policy := tt.policy.With(retry.Hooks{OnRetry: func(_ context.Context, _ retry.Attempt, wait time.Duration) { waits = append(waits, wait) }})
+				_, err := newVirtualClient(t, &server{unary: tt.script}, policy).UnaryCall(t.Context(), &pb.SimpleRequest{})
+				assert.Equal(t, tt.code, status.Code(err))
+				assert.Equal(t, tt.waits, waits)
+			})
 		})
 	}
 }
