@@ -1,18 +1,17 @@
 // Package retrygrpc retries calls on google.golang.org/grpc connections according to
 // the policies of package [retry]:
 //
-//	options := append(retrygrpc.DialOptions(policy), grpc.WithTransportCredentials(creds))
+//	options := retrygrpc.DialOptions(retry.Policy{AttemptTimeout: 5 * time.Second, Budget: &retry.SharedBudget{}})
+//	options = append(options, grpc.WithDefaultCallOptions(grpc.WaitForReady(true))) // calls wait while the server restarts
+//	options = append(options, grpc.WithTransportCredentials(creds))
 //	conn, err := grpc.NewClient(target, options...)
 //
 // By default, only the methods with an idempotency_level are retried after the server may have
 // executed them, and retries that a service config of grpc-go asks for are off. Most .proto files
 // have no idempotency_level: list their methods in [Client].Repeatable.
 //
-// The zero Policy does not outlast the restart of a server. For calls that nobody waits for, or
-// that may take a second longer, set MaxElapsed, or make the calls wait for a connection:
-//
-//	retrygrpc.DialOptions(retry.Policy{MaxElapsed: 5 * time.Second})
-//	grpc.WithDefaultCallOptions(grpc.WaitForReady(true))
+// Without WaitForReady, no call outlasts the restart of a server: after a refused connection, grpc-go
+// connects again a second later, and until then each attempt fails at once.
 //
 // The policy applies to all calls on the connection, unless [WithPolicy] overrides it.
 //

@@ -8,13 +8,13 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrygrpc"
 )
 
 func ExampleDialOptions() {
-	policy := retry.Policy{MaxAttempts: 4, AttemptTimeout: 2 * time.Second, Budget: &awspreset.TokenBudget{}}
-	options := append(retrygrpc.DialOptions(policy), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	options := retrygrpc.DialOptions(retry.Policy{AttemptTimeout: 5 * time.Second, Budget: &retry.SharedBudget{}})
+	options = append(options, grpc.WithDefaultCallOptions(grpc.WaitForReady(true))) // calls wait while the server restarts
+	options = append(options, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	conn, err := grpc.NewClient("localhost:50051", options...)
 	if err != nil {
 		panic(err)
@@ -24,25 +24,15 @@ func ExampleDialOptions() {
 	// idempotency_level, or if they could not be sent.
 }
 
-// Calls that were not sent outlast the restart of a server.
-func ExampleDialOptions_restart() {
-	options := retrygrpc.DialOptions(retry.Policy{MaxElapsed: 5 * time.Second})
-	options = append(options, grpc.WithDefaultCallOptions(grpc.WaitForReady(true)))
-	options = append(options, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	conn, err := grpc.NewClient("localhost:50051", options...)
-	if err != nil {
-		panic(err)
-	}
-	defer conn.Close()
-}
-
 // All methods of the catalog may be executed twice, and one of the orders.
 func ExampleClient() {
 	client := retrygrpc.Client{
-		Policy:     retry.Policy{AttemptTimeout: time.Second, Budget: &retry.SharedBudget{}},
+		Policy:     retry.Policy{AttemptTimeout: 5 * time.Second, Budget: &retry.SharedBudget{}},
 		Repeatable: []string{"shop.Catalog", "shop.Orders/Get"}, // a service and a method that may run twice
 	}
-	options := append(client.DialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	options := client.DialOptions()
+	options = append(options, grpc.WithDefaultCallOptions(grpc.WaitForReady(true))) // calls wait while the server restarts
+	options = append(options, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	conn, err := grpc.NewClient("localhost:50051", options...)
 	if err != nil {
 		panic(err)
