@@ -29,6 +29,8 @@
 // For the other parts, the library has its own settings or none. If it counts retries, set
 // its limit to the policy's MaxAttempts - 1.
 //
+// [Finite] is for adapters that look into errors of others: an error may wrap itself.
+//
 // # The number of the first retry
 //
 // Libraries number the first retry differently, and a mistake doubles or halves the delays.

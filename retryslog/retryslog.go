@@ -14,13 +14,13 @@ package retryslog
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/errfacts"
 )
 
 // Hooks returns hooks that log each retry as a warning, just before its wait, and each call
@@ -158,5 +158,5 @@ type publicError struct {
 }
 
 func (e publicError) Error() string        { return e.text }
-func (e publicError) Is(target error) bool { return errors.Is(e.err, target) }
-func (e publicError) As(target any) bool   { return errors.As(e.err, target) }
+func (e publicError) Is(target error) bool { return errfacts.Is(e.err, target) }
+func (e publicError) As(target any) bool   { return errfacts.AsTarget(e.err, target) }

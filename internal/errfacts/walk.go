@@ -181,6 +181,31 @@ func As[T error](err error) (found T, ok bool) {
 	return found, false
 }
 
+// AsTarget is errors.As for any error, with the bounds of [As].
+func AsTarget(err error, target any) bool {
+	found := reflect.ValueOf(target).Elem()
+	for e := range All(err) {
+		if reflect.TypeOf(e).AssignableTo(found.Type()) {
+			found.Set(reflect.ValueOf(e))
+			return true
+		}
+		if m, has := e.(interface{ As(any) bool }); has && Reports(func() bool { return m.As(target) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// Ends reports whether err and the errors it wraps are fewer than a Walk visits. If it wraps itself,
+// they are not.
+func Ends(err error) bool {
+	visited := 0
+	for range All(err) {
+		visited++
+	}
+	return visited < maxVisited
+}
+
 // HasText reports whether err is or wraps an error created by errors.New with this text.
 func HasText(err error, text string) bool {
 	for e := range All(err) {
