@@ -4,6 +4,7 @@ import (
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/adapt"
 )
 
 func classifierOf(p retry.Policy) retry.Classifier {
@@ -35,6 +36,7 @@ type SDKRules struct{}
 func (SDKRules) Classify(err error) retry.Verdict { return retry.Verdict{Class: sdkClass(err)} }
 
 func sdkClass(err error) (class retry.Class) {
+	err = adapt.Finite(err) // the SDK calls errors.As
 	defer func() {
 		if recover() != nil { // methods of a half-built error may panic
 			class = retry.ClassUnknown

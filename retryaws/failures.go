@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/adapt"
 )
 
 // A failure is a failed attempt for which the SDK has not yet decided whether to
@@ -30,12 +31,10 @@ type failures struct {
 // maxFailures bounds the list. The oldest failure is dropped.
 const maxFailures = 256
 
-// maxWrapped is the number of errors that are visited in one: it may wrap itself.
-const maxWrapped = 256
-
 // add returns false if the error is already in the list, because the attempt's other
 // token has been returned.
 func (f *failures) add(n failure) bool {
+	n.err = adapt.Finite(n.err)
 	if !reflect.ValueOf(n.err).Comparable() {
 		return true
 	}
@@ -56,7 +55,7 @@ func (f *failures) add(n failure) bool {
 func (f *failures) take(err error) (failure, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for depth := 0; err != nil && depth < maxWrapped; depth, err = depth+1, errors.Unwrap(err) {
+	for err := adapt.Finite(err); err != nil; err = errors.Unwrap(err) {
 		if !reflect.ValueOf(err).Comparable() {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/adapt"
 	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryhttp"
 )
@@ -62,7 +63,7 @@ func (read hintReader) add(err error) error {
 // responseOf returns the response in err, or nil.
 func responseOf(err error) *http.Response {
 	var response *smithyhttp.ResponseError
-	if !errors.As(err, &response) || response == nil || response.Response == nil {
+	if !errors.As(adapt.Finite(err), &response) || response == nil || response.Response == nil {
 		return nil
 	}
 	return response.Response.Response

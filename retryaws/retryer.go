@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/adapt"
 	"github.com/gobackoff/retry/awspreset"
 )
 
@@ -107,7 +108,7 @@ func (r *Retryer) IsErrorRetryable(err error) bool {
 		return false
 	}
 	a := r.attempt(err)
-	if f, ok := r.failures.take(err); ok && !f.canceled && a.Class == retry.ClassPermanent && !errors.Is(err, context.Canceled) {
+	if f, ok := r.failures.take(err); ok && !f.canceled && a.Class == retry.ClassPermanent && !errors.Is(adapt.Finite(err), context.Canceled) {
 		r.deposit(f.paid, err)
 	}
 	return isRetryable(a)
@@ -208,11 +209,8 @@ func (r *Retryer) token(ended func() error, paid retry.Attempt) func(error) erro
 // isCanceled reports whether the SDK gave up an attempt because its context had ended. Even
 // then, err may be a response.
 func isCanceled(err error) bool {
-	canceled, ok := errors.AsType[interface {
-		error
-		CanceledError() bool
-	}](err)
-	return ok && canceled.CanceledError()
+	var canceled interface{ CanceledError() bool }
+	return errors.As(adapt.Finite(err), &canceled) && canceled.CanceledError()
 }
 
 // succeeded reports a success to Budget and Limiter. A retry has two tokens: its retry

@@ -9,6 +9,8 @@ import (
 
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/gobackoff/retry/adapt"
 )
 
 // timeLimit is a time limit for one attempt; 0 means none. The attempt's context ends
@@ -32,7 +34,7 @@ func (limit timeLimit) handle(parent context.Context, in middleware.FinalizeInpu
 		cancel()
 	}
 	// A late output is discarded; its unread body, if any, is cut off.
-	if !inTime && parent.Err() == nil && (err == nil || errors.Is(err, context.Canceled)) {
+	if !inTime && parent.Err() == nil && (err == nil || errors.Is(adapt.Finite(err), context.Canceled)) {
 		err = &timeoutError{limit, err}
 	}
 	return out, metadata, err

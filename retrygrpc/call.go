@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/adapt"
 )
 
 // The metadata keys defined in gRPC proposal A6.
@@ -126,7 +127,7 @@ func (e *gaveUp) Unwrap() error { return e.err }
 
 // GRPCStatus returns the status that package status finds in the error.
 func (e *gaveUp) GRPCStatus() *status.Status {
-	last := status.Convert(e.err.Err)
+	last := status.Convert(adapt.Finite(e.err.Err))
 	if last.Code() != e.code {
 		return status.New(e.code, e.Error())
 	}
@@ -151,7 +152,7 @@ func (c *call) outcome(ctx context.Context, err error) error {
 	case ctx.Err() != nil || e.Err == nil && e.ReasonLabel() == "deadline":
 		code = codes.DeadlineExceeded
 	case e.Err != nil:
-		code = status.Code(e.Err)
+		code = status.Code(adapt.Finite(e.Err))
 	}
 	g := &gaveUp{err: e, code: code}
 	if e.Reason == retry.ErrUnrepeatable {

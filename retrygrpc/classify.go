@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/adapt"
 )
 
 // Classifier classifies errors by their gRPC status code:
@@ -26,7 +27,7 @@ type Classifier struct{}
 func (Classifier) Classify(err error) retry.Verdict { return retry.Verdict{Class: classOf(err)} }
 
 func classOf(err error) retry.Class {
-	s, ok := status.FromError(err)
+	s, ok := status.FromError(adapt.Finite(err))
 	if !ok {
 		return retry.ClassUnknown
 	}

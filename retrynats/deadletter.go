@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/adapt"
 )
 
 // The headers added to a dead letter, which also contains the data and all headers of the
@@ -78,8 +79,8 @@ func (d *delivery) publish(ctx context.Context, letter *nats.Msg) error {
 // MaxMsgSize.
 func tooLarge(err error) bool {
 	const exceedsMaximum = 10054 // JSStreamMessageExceedsMaximumErr of nats-server 2.10
-	refused, ok := errors.AsType[*jetstream.APIError](err)
-	return errors.Is(err, nats.ErrMaxPayload) || ok && refused.ErrorCode == exceedsMaximum
+	refused, ok := errors.AsType[*jetstream.APIError](adapt.Finite(err))
+	return errors.Is(adapt.Finite(err), nats.ErrMaxPayload) || ok && refused.ErrorCode == exceedsMaximum
 }
 
 // isOurs reports whether a header is one of those above, in any case: a message may bring
@@ -130,7 +131,7 @@ func (w Worker) deadLetterFaults(ctx context.Context, info *jetstream.ConsumerIn
 	}
 	name, err := w.JetStream.StreamNameBySubject(ctx, w.DeadLetter)
 	switch {
-	case errors.Is(err, jetstream.ErrStreamNotFound):
+	case errors.Is(adapt.Finite(err), jetstream.ErrStreamNotFound):
 		return []string{fmt.Sprintf("no stream stores DeadLetter %q", w.DeadLetter)}, nil
 	case err != nil:
 		return nil, err
@@ -152,7 +153,7 @@ func (w Worker) deadLetterFaults(ctx context.Context, info *jetstream.ConsumerIn
 	}
 	work, err := w.JetStream.Stream(ctx, info.Stream)
 	switch {
-	case errors.Is(err, jetstream.ErrStreamNotFound): // the dead letters have another account
+	case errors.Is(adapt.Finite(err), jetstream.ErrStreamNotFound): // the dead letters have another account
 		return faults, nil
 	case err != nil:
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/adapt"
 )
 
 // A Worker defines how messages are handled and what happens to those that are given up. The
@@ -139,7 +140,7 @@ func (h *handler) handle(msg jetstream.Msg) {
 
 func (h *handler) report(msg jetstream.Msg, err error) {
 	// ErrMsgAlreadyAckd: the function has settled the message itself.
-	if err != nil && !errors.Is(err, jetstream.ErrMsgAlreadyAckd) && h.OnError != nil {
+	if err != nil && !errors.Is(adapt.Finite(err), jetstream.ErrMsgAlreadyAckd) && h.OnError != nil {
 		h.OnError(msg, err)
 	}
 }

@@ -21,7 +21,8 @@ func nameOf(err error) (name string) {
 			name = typeName(err)
 		}
 	}()
-	for {
+	const most = 256 // errors: one may wrap itself
+	for range most {
 		if e, ok := err.(interface{ ErrorType() string }); ok && e.ErrorType() != "" {
 			return e.ErrorType()
 		}
@@ -38,6 +39,7 @@ func nameOf(err error) (name string) {
 		}
 		err = inner
 	}
+	return typeName(err)
 }
 
 func isWrapper(err error) bool {

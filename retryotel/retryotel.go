@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/adapt"
 )
 
 const (
@@ -158,7 +159,7 @@ func (r *recorder) onAttempt(ctx context.Context, a retry.Attempt) (context.Cont
 
 // outcomeOf returns the class of a failure, or canceled if the caller ended the attempt.
 func outcomeOf(ctx context.Context, a retry.Attempt) string {
-	if errors.Is(ctx.Err(), context.Canceled) && errors.Is(a.Err, context.Canceled) {
+	if ctx.Err() == context.Canceled && errors.Is(adapt.Finite(a.Err), context.Canceled) {
 		return "canceled"
 	}
 	return a.Class.String()
