@@ -43,5 +43,5 @@ import (
 // server need not agree. Without a Date, they are relative to now. A time in the past
 // means no wait.
 func RetryAfter(resp *http.Response, now time.Time) time.Duration {
-	return errfacts.RetryAfter(resp.Header, resp.StatusCode, now)
+	return errfacts.ReadHead(resp.Header, resp.StatusCode, now).Wait
 }

@@ -40,7 +40,8 @@ type StatusError struct {
 //   - Check has found an error.
 //   - A header of the response, such as X-Should-Retry or Stripe-Should-Retry, says whether to
 //     retry.
-//   - The status is a 403 that means throttling.
+//   - The status is a 403 that means throttling, because the response has a Retry-After or a limit
+//     of which nothing remains.
 //
 // The error for a [Transport]'s response ends a Do around it, because the Transport has
 // already retried; its text says why the Transport gave up, and it matches that reason,

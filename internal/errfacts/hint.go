@@ -80,7 +80,7 @@ func hintOfResponse(response reflect.Value) time.Duration {
 			h[entry.Key().String()] = append(h[entry.Key().String()], values.Index(i).String())
 		}
 	}
-	return RetryAfter(h, status, time.Now())
+	return ReadHead(h, status, time.Now()).Wait
 }
 
 // maxDetails is the number of details of an error that are looked at.

@@ -26,13 +26,16 @@ func (l Limit) End() time.Duration {
 	return l.Reset
 }
 
+// isUsedUp reports whether the server says that nothing is left.
+func (l Limit) isUsedUp() bool { return l.Remaining == 0 }
+
 // waitFor returns how long the limits ask to wait, or 0. This is the longest End of those that are
 // used up. If none is used up, but the server has refused the request because of a limit, it is the
 // shortest Reset.
 func waitFor(limits []Limit, refused bool) time.Duration {
 	wait := time.Duration(-1)
 	for _, l := range limits {
-		if l.Remaining == 0 {
+		if l.isUsedUp() {
 			wait = max(wait, l.End())
 		}
 	}

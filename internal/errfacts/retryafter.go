@@ -2,6 +2,7 @@ package errfacts
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,19 +11,45 @@ import (
 // Header is the header of an HTTP response, by canonical names.
 type Header = map[string][]string
 
+// A Head is what the status and the header of a response say about when to send another request.
+type Head struct {
+	Throttled bool          // see IsThrottling
+	Limits    []Limit       // see Limits
+	Wait      time.Duration // that the response asks for before a retry; 0: none
+}
+
+// ReadHead returns what a response says. now is the time at which it arrived; a valid Date in the
+// header replaces it. The comment of retryhttp.RetryAfter says which headers decide about Wait.
+func ReadHead(h Header, status int, now time.Time) Head {
+	now = ServerTime(h, now)
+	limits := Limits(h, now)
+	head := Head{Throttled: throttles(h, status, limits), Limits: limits}
+	wait, isNamed := namedWait(h, now)
+	if !isNamed {
+		wait = waitFor(limits, head.Throttled)
+	}
+	head.Wait = wait
+	return head
+}
+
 // IsThrottling reports whether a response is equivalent to 429: its status is one of
 // throttling, or it is a 403 with a used-up limit or a Retry-After, as some APIs send.
 func IsThrottling(h Header, status int) bool {
-	if status == 403 {
-		return First(h, "Retry-After") != "" || First(h, "X-Ratelimit-Remaining") == "0"
+	if status != 403 {
+		return throttles(h, status, nil)
 	}
-	return OfStatus(status) == Throttled
+	return throttles(h, status, Limits(h, time.Now()))
 }
 
-// RetryAfter returns how long a response asks to wait before a retry, or 0. The comment of
-// retryhttp.RetryAfter says which headers it reads.
-func RetryAfter(h Header, status int, now time.Time) time.Duration {
-	now = ServerTime(h, now)
+func throttles(h Header, status int, limits []Limit) bool {
+	if status != 403 {
+		return OfStatus(status) == Throttled
+	}
+	return First(h, "Retry-After") != "" || slices.ContainsFunc(limits, Limit.isUsedUp)
+}
+
+// namedWait returns the wait in a header that has no other meaning.
+func namedWait(h Header, now time.Time) (wait time.Duration, found bool) {
 	for _, field := range [...]struct {
 		name string
 		unit time.Duration
@@ -33,10 +60,10 @@ func RetryAfter(h Header, status int, now time.Time) time.Duration {
 		{"Retry-After", time.Second},
 	} {
 		if wait, ok := longest(lines(h, field.name), field.unit, now); ok {
-			return wait
+			return wait, true
 		}
 	}
-	return waitFor(Limits(h, now), IsThrottling(h, status))
+	return 0, false
 }
 
 // ServerTime returns the Date of a header, whose names may have any case, or now if it has none.

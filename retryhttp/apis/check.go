@@ -513,7 +513,7 @@ func (r *report) verdict(resp *http.Response) error {
 		class = retry.ClassThrottled
 		// "Rate limits for the REST API" at docs.github.com: without Retry-After, and if
 		// something remains of the primary limit, wait for at least a minute.
-		if resp.Header.Get("Retry-After") == "" && resp.Header.Get("X-RateLimit-Remaining") != "0" {
+		if !errfacts.IsThrottling(resp.Header, http.StatusForbidden) {
 			hint = time.Minute
 		}
 	}
