@@ -52,11 +52,16 @@ const (
 // or on concurrent requests. Read returns at most eight States, ordered by Name. It takes time
 // linear in the length of the header.
 func Read(header map[string][]string, now time.Time) []State {
-	if !Mentions(header) {
+	if !errfacts.Mentions(header) {
 		return nil
 	}
+	return statesOf(errfacts.Limits(header, errfacts.ServerTime(header, now)))
+}
+
+// statesOf returns the limits of which enough is known.
+func statesOf(limits []errfacts.Limit) []State {
 	var states []State
-	for _, l := range errfacts.Limits(header, errfacts.ServerTime(header, now)) {
+	for _, l := range limits {
 		known := l.Size != 0 && l.Remaining >= 0 && l.End() >= 0
 		if known && len(l.Name) <= maxName && l.Unit != "content-bytes" && l.Unit != "concurrent-requests" {
 			states = append(states, State{l.Name, max(0, l.Size), l.Remaining, l.End(), max(0, l.Window)})
@@ -74,9 +79,6 @@ func order(a, b State) int {
 		cmp.Compare(a.Limit, b.Limit), cmp.Compare(b.Window, a.Window), // so that it is the same one each time
 	)
 }
-
-// Mentions reports whether any header has a name that [Read] may read.
-func Mentions(header map[string][]string) bool { return errfacts.Mentions(header) }
 
 // duration returns a number of seconds, at most the longest Duration.
 func duration(seconds float64) time.Duration {

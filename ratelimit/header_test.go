@@ -191,21 +191,31 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-func TestMentions(t *testing.T) {
-	for name, want := range map[string]bool{
-		"RateLimit":                            true,
-		"ratelimit-policy":                     true,
-		"X-RateLimit-Remaining":                true,
-		"x-rate-limit-reset":                   true,
-		"Anthropic-Ratelimit-Tokens-Remaining": true,
-		"X-Rate":                               false,
-		"X-Limit":                              false,
-		"Separate-Limit":                       true, // its middle is rate-limit; Read finds nothing
-		"Date":                                 false,
-		"":                                     false,
+// TestResponseOf: how a status and headers are read together.
+func TestResponseOf(t *testing.T) {
+	const told, usedUp = "RateLimit: limit=9, remaining=4, reset=5", "RateLimit: limit=9, remaining=0, reset=5"
+	some, none := states{{Limit: 9, Remaining: 4, Reset: 5 * sec}}, states{{Limit: 9, Reset: 5 * sec}}
+	for name, tt := range map[string]struct {
+		status int
+		lines  []string
+		want   ratelimit.Response
+	}{
+		"success":                   {200, nil, ratelimit.Response{OK: true}},
+		"success with a limit":      {200, []string{told}, ratelimit.Response{OK: true, States: some}},
+		"the last success":          {200, []string{usedUp}, ratelimit.Response{OK: true, Hint: 5 * sec, States: none}},
+		"a failure of the client":   {404, []string{told}, ratelimit.Response{OK: true, States: some}},
+		"a failure of the server":   {500, []string{"Retry-After: 3"}, ratelimit.Response{Hint: 3 * sec}},
+		"overloaded":                {503, []string{told}, ratelimit.Response{States: some}},
+		"overloaded, with a wait":   {503, []string{told, "Retry-After: 3"}, ratelimit.Response{Refused: true, Hint: 3 * sec, States: some}},
+		"refused":                   {429, []string{usedUp}, ratelimit.Response{Refused: true, Hint: 5 * sec, States: none}},
+		"refused, without a wait":   {429, nil, ratelimit.Response{Refused: true}},
+		"forbidden":                 {403, []string{told}, ratelimit.Response{OK: true, States: some}},
+		"forbidden by a used limit": {403, []string{usedUp}, ratelimit.Response{Refused: true, Hint: 5 * sec, States: none}},
 	} {
-		assert.Equal(t, want, ratelimit.Mentions(http.Header{"Date": nil, name: {"1"}}), name)
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, tt.want, ratelimit.ResponseOf(tt.status, header(tt.lines...), noon))
+		})
 	}
-	header := http.Header{"Content-Type": {"text/plain"}, "Date": {"today"}, "X-Rate": {"1"}}
-	assert.Zero(t, testing.AllocsPerRun(100, func() { ratelimit.Mentions(header) }))
+	plain := http.Header{"Content-Type": {"text/plain"}, "Date": {"today"}, "X-Rate": {"1"}}
+	assert.Zero(t, testing.AllocsPerRun(100, func() { ratelimit.ResponseOf(200, plain, noon) }))
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/errfacts"
 )
 
 // A Limiter is a [retry.Limiter] that keeps calls under the limits of a server. The zero value
@@ -97,13 +98,32 @@ func (b *Begun) counted(d *level) bool {
 type Response struct {
 	OK      bool          // the server executed the request
 	Refused bool          // the server refused the request because of a limit
-	Hint    time.Duration // the wait that a refusal asks for; 0: none
+	Hint    time.Duration // the wait that the response asks for; a Limiter heeds that of a refusal; 0: none
 	States  []State       // see [Read]
 }
 
+// ResponseOf returns what an HTTP response says by its status and its headers. A status below 500 is
+// OK, unless it means throttling, which is a refusal, as is a 503 with a wait. The wait is that of
+// [retryhttp.RetryAfter], but a response below 400 has one only if its headers tell a limit. For now,
+// see [Read].
+//
+// [retryhttp.RetryAfter]: https://pkg.go.dev/github.com/gobackoff/retry/retryhttp#RetryAfter
+func ResponseOf(status int, header map[string][]string, now time.Time) Response {
+	if status < 400 && !errfacts.Mentions(header) {
+		return Response{OK: true}
+	}
+	head := errfacts.ReadHead(header, status, now)
+	return Response{
+		OK:      status < 500 && !head.Throttled,
+		Refused: head.Throttled || status == 503 && head.Wait > 0,
+		Hint:    head.Wait,
+		States:  statesOf(head.Limits),
+	}
+}
+
 // Begin notes that a request begins, after Wait. Package retryhttp calls Begin and Hear for
-// each request; programs that use another client may do so themselves. Without Hear, the
-// Limiter has only the hints of [Limiter.Observe].
+// each request; programs that use another client may do so themselves, with [ResponseOf]. Without
+// Hear, the Limiter has only the hints of [Limiter.Observe].
 func (l *Limiter) Begin(ctx context.Context) Begun {
 	now := l.now()
 	l.mu.Lock()

@@ -3,6 +3,7 @@ package retryhttp
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/internal/errfacts"
@@ -21,8 +22,9 @@ type attempt struct {
 
 // An ending says why a call returns a response that is a failure.
 type ending struct {
-	found  error        // by Check in the response
-	gaveUp *retry.Error // nil if the response would not have been retried; Err is what a repetition lacked
+	found  error         // by Check in the response
+	after  time.Duration // the wait that the response asks for
+	gaveUp *retry.Error  // nil if the response would not have been retried; Err is what a repetition lacked
 }
 
 // end returns what there is to say of the response.

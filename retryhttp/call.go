@@ -68,7 +68,7 @@ type call struct {
 	ambiguous bool      // a request may have been executed
 	response  *http.Response
 	failed    *StatusError   // nil: the response is not a failure
-	hint      *time.Duration // of the response; nil: its headers have it
+	hint      *time.Duration // of the response; nil: its headers have not been read
 	err       error
 	cause     error  // for the Classifier
 	missing   string // what keeps the request from being repeated
@@ -171,18 +171,15 @@ func (c *call) judge(final bool) error {
 	if status < 400 && found == nil && !final {
 		return nil
 	}
-	c.failed = newStatusError(withoutBody(c.response), c.clock().Now())
+	c.failed = c.statusError(c.response, c.hint)
 	c.failed.body = c.response.Body
-	if c.hint != nil {
-		c.failed.after = *c.hint
-	}
 	if final {
 		return retry.Permanent(c.failed)
 	}
 	if status == http.StatusMisdirectedRequest { // RFC 9110: another connection may be right
 		c.since = time.Now()
 	}
-	c.latest.ending = &ending{found: found}
+	c.latest.ending = &ending{found: found, after: c.failed.after}
 	err, unprocessed := c.failed.failure(found), isUnprocessed(c.response)
 	if found != nil {
 		unprocessed = retry.Policy{}.Classify(found).Class == retry.ClassThrottled
@@ -191,6 +188,14 @@ func (c *call) judge(final bool) error {
 	unprocessed = unprocessed || slices.Contains(c.transport.Unprocessed, status)
 	c.ambiguous = c.ambiguous || !unprocessed && status >= 500
 	return c.unlessUnrepeatable(err, c.mayRepeat || unprocessed)
+}
+
+// statusError returns the error of a response. The hint is nil if its headers have not been read.
+func (c *call) statusError(resp *http.Response, hint *time.Duration) *StatusError {
+	if hint == nil {
+		hint = new(RetryAfter(resp, c.clock().Now()))
+	}
+	return &StatusError{Response: withoutBody(resp), after: *hint}
 }
 
 // unlessUnrepeatable marks err as unrepeatable, unless the body can be resent and
@@ -220,7 +225,9 @@ func (c *call) result(err error) (*http.Response, error) {
 			if e.Reason == retry.ErrUnrepeatable {
 				gaveUp.Err = errors.New(c.missing) // the Reason stays as it is, for its ReasonLabel
 			}
-			c.latest.ending = &ending{c.latest.end().found, gaveUp}
+			end := c.latest.end()
+			end.gaveUp = gaveUp
+			c.latest.ending = &end
 		}
 		return c.response, nil
 	}

@@ -98,7 +98,7 @@ func (c *call) failureOf(d *delivery) error {
 	case d.response.StatusCode < 400:
 		return nil
 	case isSafe(c.request.Method) || isThrottling(d.response):
-		return newStatusError(withoutBody(d.response), c.clock().Now()).verdict()
+		return c.statusError(d.response, d.hint).verdict()
 	}
 	return errOther
 }

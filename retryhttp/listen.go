@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/gobackoff/retry/internal/errfacts"
 	"github.com/gobackoff/retry/ratelimit"
 )
 
@@ -44,22 +43,41 @@ func (c *call) begin(ctx context.Context) (b beginning) {
 	return b
 }
 
-// hear tells the Limiters what came back, if anything. That a caller or another copy of the request
-// has canceled it says nothing about the server.
-func (c *call) hear(ctx context.Context, b beginning, resp *http.Response) {
+// hear tells the Limiters what came back, if anything, and returns the wait that a failure asks for,
+// or nil if they were not told. That a caller or another copy of the request has canceled it says
+// nothing about the server.
+func (c *call) hear(ctx context.Context, b beginning, resp *http.Response) *time.Duration {
 	if c.lane == nil && b.found == nil {
-		return
+		return nil
 	}
 	if resp == nil && ctx.Err() == context.Canceled && !timedOut(context.Cause(ctx)) {
-		return
+		return nil
 	}
-	heard := c.limitsIn(resp)
+	heard, hint := c.read(resp)
 	for i, l := range b.found {
 		l.Hear(b.begun[i], heard)
 	}
-	if c.lane == nil {
-		return
+	if c.lane != nil {
+		c.hearInLane(ctx, b, heard)
 	}
+	return hint
+}
+
+// read returns what a response, if any, says about limits, and the wait that it asks for if it is a
+// failure.
+func (c *call) read(resp *http.Response) (heard ratelimit.Response, hint *time.Duration) {
+	if resp == nil {
+		return ratelimit.Response{}, nil
+	}
+	heard = ratelimit.ResponseOf(resp.StatusCode, resp.Header, c.clock().Now())
+	if resp.StatusCode < 400 {
+		return heard, nil
+	}
+	return heard, new(heard.Hint)
+}
+
+// hearInLane tells the Limiter of the call's lane. The response may be the reason to make one.
+func (c *call) hearInLane(ctx context.Context, b beginning, heard ratelimit.Response) {
 	p := b.place
 	if p == nil {
 		p = c.heardBy(heard)
@@ -69,26 +87,4 @@ func (c *call) hear(ctx context.Context, b beginning, resp *http.Response) {
 		b.lane = ratelimit.BegunAt(p.in(ctx), b.at)
 	}
 	p.Hear(b.lane, heard)
-}
-
-// limitsIn returns what a response, if any, says about limits.
-func (c *call) limitsIn(resp *http.Response) ratelimit.Response {
-	if resp == nil {
-		return ratelimit.Response{}
-	}
-	if resp.StatusCode < 400 && !ratelimit.Mentions(resp.Header) {
-		return ratelimit.Response{OK: true}
-	}
-	now := c.clock().Now()
-	hint := RetryAfter(resp, now)
-	throttled := errfacts.IsThrottling(resp.Header, resp.StatusCode)
-	r := ratelimit.Response{
-		OK:      resp.StatusCode < 500 && !throttled,
-		Refused: throttled || resp.StatusCode == http.StatusServiceUnavailable && hint > 0,
-		States:  ratelimit.Read(resp.Header, now),
-	}
-	if r.Refused {
-		r.Hint = hint
-	}
-	return r
 }

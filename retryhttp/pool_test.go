@@ -1,6 +1,7 @@
 package retryhttp_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -152,6 +153,21 @@ func TestPoolRests(t *testing.T) {
 		verdict := retry.Policy{}.Classify(err)
 		assert.Equal(t, retry.ClassThrottled, verdict.Class)
 		assert.Equal(t, sent, k.counts())
+	})
+}
+
+// TestPoolHint: a response that refuses one key says nothing about the others, of which one may be back
+// earlier.
+func TestPoolHint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKeyed("a b", func(key, _ string) (int, http.Header) { return 429, after(map[string]int{"a": 5, "b": 50}[key]) })
+		k.client.Transport.(*retryhttp.Transport).Policy.MaxAttempts = 1
+		resp, err := k.client.Post("http://h/", "", strings.NewReader("x"))
+		require.NoError(t, err)
+		failed, ok := errors.AsType[*retryhttp.StatusError](retryhttp.CheckStatus(resp))
+		assert.True(t, ok)
+		assert.Equal(t, "50", failed.Response.Header.Get("Retry-After"))
+		assert.Equal(t, 5*time.Second, failed.RetryAfter())
 	})
 }
 

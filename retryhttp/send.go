@@ -25,7 +25,7 @@ type delivery struct {
 	refused   bool // its stream was refused, but that is no proof
 
 	host *wire.Host     // to which it was sent; nil: nothing was sent
-	hint *time.Duration // that of the response; nil: its headers have it
+	hint *time.Duration // that of the response; nil: its headers have not been read
 }
 
 // sending is one request that leaves.
@@ -34,6 +34,7 @@ type sending struct {
 	call    *call
 	signing *signing // nil: the request is not signed
 	fate    wire.Fate
+	hint    *time.Duration // see delivery
 }
 
 // isPooled reports whether the request has one of several values, each with limits of its own.
@@ -57,7 +58,7 @@ func (c *call) deliver(ctx context.Context, source, req *http.Request, s *sendin
 			c.resends.Add(1)
 			ambiguous = ambiguous || d.fate == wire.Unknown
 		default:
-			if signing != nil {
+			if signing != nil && signing.hint != nil {
 				d.hint = signing.hint
 			}
 			return d
@@ -112,6 +113,7 @@ func (c *call) once(ctx context.Context, source, req *http.Request, s *sending) 
 	}
 	d.host = s.Host
 	d.response, d.err = c.layers(s).RoundTrip(req)
+	d.hint = s.hint
 	d.fate, d.again, d.malformed, d.refused = s.fate, s.Again, s.Malformed, s.Refused
 	if d.err != nil && d.fate == wire.Answered { // a layer has made an error of the response
 		d.fate = wire.Unknown
@@ -170,7 +172,7 @@ func (s *sending) RoundTrip(req *http.Request) (resp *http.Response, err error) 
 	}
 	resp, s.fate, err = wire.Send(&s.Exchange)
 	if heard {
-		s.call.hear(s.Context, begun, resp)
+		s.hint = s.call.hear(s.Context, begun, resp)
 	}
 	if resp != nil && resp.Body == nil {
 		resp.Body = http.NoBody // as Base should have done

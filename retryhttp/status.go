@@ -58,7 +58,10 @@ func CheckStatus(resp *http.Response) error {
 	if resp.StatusCode < 400 && end.found == nil {
 		return nil
 	}
-	e := newStatusError(resp, time.Now())
+	e := &StatusError{Response: resp, after: end.after}
+	if a == nil || a.ending == nil { // nobody has read it
+		e.after = RetryAfter(resp, time.Now())
+	}
 	err := e.failure(end.found)
 	switch {
 	case a == nil, end.madeOne():
@@ -93,10 +96,6 @@ func (callersBody) Read([]byte) (int, error) {
 }
 
 func (callersBody) Close() error { return nil }
-
-func newStatusError(resp *http.Response, now time.Time) *StatusError {
-	return &StatusError{Response: resp, after: RetryAfter(resp, now)}
-}
 
 // Error returns the status as text, such as "503 Service Unavailable".
 func (e *StatusError) Error() string {
