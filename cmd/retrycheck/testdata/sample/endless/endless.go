@@ -1,4 +1,4 @@
-// Endless: Unlimited with Background. Only the analyzer unbounded finds it, which is off by default.
+// Endless: Unlimited with Background. Nothing finds it.
 package endless
 
 import (
