@@ -21,9 +21,9 @@ type Verdict struct {
 
 	// GaveUp means that a retry loop inside the operation has given up: an inner call of
 	// Do, or the loop of another library. Do does not retry the error, because the inner
-	// loop has. The other fields describe the last failure of the inner loop. Unless Class
-	// is ClassPermanent or Unrepeatable is true, another server may be able to help, or the
-	// same one in some minutes.
+	// loop has. The other fields describe the last failure of the inner loop. If that failure is
+	// neither permanent nor unrepeatable, another server may succeed, or this one after some
+	// minutes.
 	GaveUp bool
 
 	Hint time.Duration // the wait that the server asks for; 0: the error's own, if any

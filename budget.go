@@ -143,8 +143,9 @@ type Part struct {
 // token would be. A Part that is the only one of its budget has no limit.
 //
 // Each name has a Part of its own. A budget keeps 256 of them, so that names which contain an
-// ID cost little. A further name takes the place of the Part that was used least, if possible
-// of one without a debt, which loses nothing. A Part that is used again after that returns.
+// ID cost little. A further name takes the place of the Part without a debt that was used
+// least or, if all have a debt, of the one that was used least. A Part that has lost its place
+// gets one again when it is used.
 func (b *SharedBudget) Part(name string) *Part {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -27,8 +27,9 @@ import (
 //		}
 //	}
 //
-// The loop waits and makes the attempts, so it has to do what the policy's AttemptTimeout,
-// OnAttempt, the Wait of the Limiter and the Sleep of the Clock do in Do.
+// The loop itself waits and makes the attempts. A Call therefore does not apply four things that
+// Do applies: AttemptTimeout, the hook OnAttempt, the Wait of the Limiter, and the Sleep of the
+// Clock. If the policy has them, the loop has to.
 //
 // The zero Call has the zero Policy, without a time limit. A Call must not be copied, and is not
 // safe for concurrent use.

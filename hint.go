@@ -54,7 +54,7 @@ type HintOrGiveUp struct {
 	Exact bool          // do not add to the hint
 }
 
-// Wait returns max(delay, hint), or false if hint is above Max.
+// Wait returns the longer of delay and hint, and true. If hint is above Max, it returns false.
 func (r HintOrGiveUp) Wait(delay, hint time.Duration) (time.Duration, bool) {
 	return max(delay, hint), hint <= hintOrMax(r.Max)
 }

@@ -41,10 +41,9 @@ func Unrepeatable(err error) error { return marked(err, Verdict{Unrepeatable: tr
 // Progress marks err as the end of a run that did useful work, such as a connection
 // that lived for hours. A retry after it begins anew: err counts as the failure of attempt 1,
 // delays and MaxElapsed start again, and the Budget receives the deposit for a success.
-// Error.Attempts still counts all attempts. The class and the hint of err are kept, so an error
-// that is not retried without Progress is not retried with it, such as a permanent one, or one
-// with which an inner Do has given up. A nil err stays nil, so it means success and ends the
-// call. See [Permanent].
+// Error.Attempts still counts all attempts. The class and the hint of err are kept: a permanent
+// error, or one with which an inner Do has given up, ends the call in spite of the marker. A nil
+// err stays nil, so it means success and ends the call. See [Permanent].
 func Progress(err error) error { return marked(err, Verdict{Progress: true}, false) }
 
 // WithVerdict marks err with a verdict that the caller has reached. It is for authors of loops

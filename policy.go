@@ -32,11 +32,14 @@ type Policy struct {
 	Backoff Backoff
 
 	// MaxAttempts bounds the number of attempts, including the first. [NoRetry] (1) means
-	// one attempt, and [Unlimited] means no bound. 0 means the default. If Backoff is a
-	// [Schedule] or contains one, that is one attempt more than the schedule has delays; of
-	// several schedules, the longest counts. A pointer to a Schedule is one, and so is a type
-	// that embeds one. Otherwise it is no bound if there is a MaxElapsed, and 3 if there is
-	// none.
+	// one attempt, and [Unlimited] means no bound. 0 means the default, which depends on the
+	// rest of the Policy:
+	//
+	//   - If Backoff is a [Schedule] or contains one, the default is one attempt more than the
+	//     schedule has delays. If Backoff contains several schedules, the longest counts. A
+	//     pointer to a Schedule counts as one, and so does a type that embeds one.
+	//   - Otherwise, if there is a MaxElapsed, there is no bound.
+	//   - Otherwise, the default is 3.
 	MaxAttempts int
 
 	// MaxElapsed limits the time since the start of the call: if the next wait would end
@@ -220,7 +223,7 @@ func (p Policy) Classify(err error) (v Verdict) {
 
 // Attempts returns the most attempts that a call makes: MaxAttempts or, if that is 0, its
 // default, which may be [Unlimited]. If only MaxElapsed bounds the calls and Backoff never
-// waits, that is 3; a call whose server asks for waits then makes more.
+// waits, Attempts returns 3. A call then makes more attempts only if the server asks for waits.
 func (p Policy) Attempts() int {
 	most := p.maxAttempts()
 	if p.MaxAttempts == 0 && most == Unlimited && neverWaits(p.Backoff) {

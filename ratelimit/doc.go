@@ -11,21 +11,22 @@
 // While more than a quarter of a server's limit is left, calls begin at once. When less is
 // left, each process begins calls more slowly, so that its share of what is left lasts until
 // the reset. The share of a process is its part of what all processes have used, which it
-// learns from the headers of its responses. A header that proves to be wrong is ignored until
-// a refusal agrees with it.
+// learns from the headers of its responses. If calls show that a header is wrong, it is ignored
+// until a refusal agrees with it.
 //
 // A call never waits for longer than its deadline, Policy.MaxElapsed and MaxWait (a minute by
-// default) allow. If nothing is left until after that, as a refusal has confirmed, the call ends
-// with a [*UsedUpError] and without a request. One call in ten seconds begins nevertheless, and
-// finds out whether that still holds.
+// default) allow. A refusal may have said that nothing is left until after that time. The call
+// then ends with a [*UsedUpError] and without a request. One call in ten seconds is sent
+// nevertheless, to find out whether something is left again.
 //
 // # Refusals that no header explains
 //
 // The Limiter learns a rate from what succeeds between refusals. While nothing succeeds, calls
 // begin more and more rarely, at last one in ten seconds. A minute without a refusal ends that.
-// After three refusals in a row that say to come back in more than ten seconds, nothing begins
-// until the earliest of these times, except one call after ten seconds. If that one is told a later
-// time, each request makes the wait longer, so nothing begins until then.
+//
+// If three refusals in a row say to come back in more than ten seconds, no call begins until the
+// earliest of these times, except one after ten seconds. If the response to that one names a later
+// time, each request makes the wait longer. Then no call begins until the later time.
 //
 // # Retries
 //

@@ -46,11 +46,11 @@ const (
 // window, which what remains may have, too, as in Docker Hub's 76;w=21600. If the header with the
 // limit itself is missing, the State's Limit is 0.
 //
-// If a header tells of two limits with the same NAME, as with and without X-, the State is that of
-// which less remains. If the same number remains of both, it is that which is reset later. A limit
-// with a value that is missing, negative or not a number is left out, and so is a limit on bytes
-// or on concurrent requests. Read returns at most eight States, ordered by Name. It takes time
-// linear in the length of the header.
+// If headers tell of two limits with the same NAME, such as those with and without X-, Read returns
+// the one of which less remains. If the same number remains of both, it returns the one that is
+// reset later. A limit with a value that is missing, negative or not a number is left out, and so
+// is a limit on bytes or on concurrent requests. Read returns at most eight States, ordered by
+// Name. It takes time linear in the length of the header.
 func Read(header map[string][]string, now time.Time) []State {
 	if !errfacts.Mentions(header) {
 		return nil

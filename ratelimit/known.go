@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// A Limit is what a server allows, if you know it: calls, or units of [WithCost], in a second,
-// whatever the window of the server, and how many may begin at once. A Rate of 0 or less means
-// no Limit; a Burst below 1 means 1.
+// A Limit is what a server allows, if you know it. Rate is the number of calls in a second, or of
+// units of [WithCost], even if the server counts those of a minute. Burst is how many may begin at
+// once. A Rate of 0 or less means no Limit. A Burst below 1 means 1.
 type Limit struct{ Rate, Burst float64 }
 
 // A Store shares a [Limit] with other processes. [Redis] is one. It must be safe for concurrent

@@ -32,8 +32,8 @@ type Limiter struct {
 
 	// MaxWait is the longest time that a call waits before an attempt. If its turn would come
 	// later than that, or later than its deadline allows, the attempt begins at once, as
-	// without a Limiter, unless a refusal has confirmed that nothing is left until then: see
-	// [Limiter.Wait]. 0 or less means a minute.
+	// without a Limiter. But if a refusal has said that nothing is left until then, the call
+	// ends: see [Limiter.Wait]. 0 or less means a minute.
 	MaxWait time.Duration
 
 	// MaxLine is the maximum number of calls that wait. If MaxLine calls are already waiting, the
@@ -121,9 +121,9 @@ func ResponseOf(status int, header map[string][]string, now time.Time) Response 
 	}
 }
 
-// Begin notes that a request begins, after Wait. Package retryhttp calls Begin and Hear for
-// each request; programs that use another client may do so themselves, with [ResponseOf]. Without
-// Hear, the Limiter has only the hints of [Limiter.Observe].
+// Begin notes that a request begins. Call it after Wait, and pass the result and the response to
+// Hear: [ResponseOf] makes a Response of one of HTTP. Package retryhttp does so for each request,
+// and programs that use another client may do so themselves. Without Hear, the Limiter has only the hints of [Limiter.Observe].
 func (l *Limiter) Begin(ctx context.Context) Begun {
 	now := l.now()
 	l.mu.Lock()
@@ -131,8 +131,8 @@ func (l *Limiter) Begin(ctx context.Context) Begun {
 	return l.mark(now, routeOf(ctx), costOf(ctx))
 }
 
-// Hear notes the response to a request. The times of b and of the response tell how old the
-// States are.
+// Hear notes the response to a request that began with b. Call it when the response has arrived:
+// the time since b tells how old the States may be.
 func (l *Limiter) Hear(b Begun, r Response) {
 	if b.at.IsZero() {
 		return
@@ -374,11 +374,14 @@ func (l *line) Pop() any {
 }
 
 // Wait waits until an attempt may begin. The call whose deadline comes first is the first. Wait
-// returns an error if ctx ends or the Clock fails while it waits. While a limit is short, it
-// also returns one, which matches [context.DeadlineExceeded], if less time is left than the
-// shortest of recent requests took. If nothing is left until after MaxWait or the deadline of
-// ctx, as a refusal has confirmed, Wait returns a [*UsedUpError], except to one call in ten
-// seconds, which finds out whether that still holds.
+// returns an error in these cases:
+//
+//   - ctx ends, or the Clock fails, while Wait waits.
+//   - A limit is short, and less time is left to the call than the shortest of recent requests
+//     took. The error matches [context.DeadlineExceeded].
+//   - A refusal has said that nothing is left until after MaxWait or the deadline of ctx. The
+//     error is a [*UsedUpError]. For one call in ten seconds, Wait returns nil instead, so that
+//     its response tells whether something is left again.
 func (l *Limiter) Wait(ctx context.Context) error {
 	c := &caller{cost: costOf(ctx), route: routeOf(ctx), index: -1}
 	defer l.conclude(c)

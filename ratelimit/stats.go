@@ -4,7 +4,7 @@ import "time"
 
 // Stats is what a Limiter knows, for logs and metrics.
 type Stats struct {
-	States  []State       // the limits, as the latest responses told, less what has begun since
+	States  []State       // the limits of the latest responses, minus the calls that began since
 	Waiting int           // calls that wait
 	Waits   int           // attempts that had to wait so far
 	Waited  time.Duration // the sum of their waits

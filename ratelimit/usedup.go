@@ -8,10 +8,10 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// A UsedUpError is the error of [Limiter.Wait] for a call that could only be refused: nothing is
-// left of a limit until after the call's time, as a refusal has confirmed. No request was made.
-// It matches [retry.ErrHint]. If you serve a request, respond with 503 and After as Retry-After;
-// if you consume a queue, put the message back for After.
+// A UsedUpError is the error of [Limiter.Wait] for a call that the server would refuse: a refusal
+// has said that nothing is left of a limit for longer than the call can wait. No request was made.
+// The error matches [retry.ErrHint]. If you serve a request, respond with 503 and After as
+// Retry-After. If you consume a queue, put the message back for After.
 type UsedUpError struct {
 	Name  string        // of the limit: see [State]; "" if it has none, or only hints tell of it
 	After time.Duration // until something is left again, above 0

@@ -50,8 +50,8 @@ type Pool[T any] struct {
 	// status 401.
 	Refused Refused
 
-	// Rest is how long a value rests that was refused, and the longest time for which one rests that
-	// was throttled without a hint. 0 or less means a minute.
+	// Rest is how long a value rests after it was refused. It is also the longest rest of a value
+	// that was throttled by a response that does not say how long. 0 or less means a minute.
 	Rest time.Duration
 
 	// Clock is for tests. nil means the system's.

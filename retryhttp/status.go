@@ -109,8 +109,8 @@ func (e *StatusError) Error() string {
 	return text
 }
 
-// Is reports whether target is the reason for which a [Transport] gave up, if e is the error
-// of [CheckStatus] for its response.
+// Is reports whether target is the reason why a [Transport] gave up, such as [retry.ErrBudget]. It
+// returns false for a StatusError that is not from [CheckStatus].
 func (e *StatusError) Is(target error) bool {
 	return e.gaveUp != nil && errfacts.Is(e.gaveUp.Reason, target)
 }

@@ -44,13 +44,17 @@ type Transport struct {
 	// Wrap returns a RoundTripper around base, such as a tracer or an oauth2.Transport, through
 	// which each attempt is sent. It is called once, before the first request. Use Sign for what
 	// signs requests: a wrapper gets them without GetBody, because net/http would use it to send a
-	// POST again. base sends through Base and, because it is below the wrapper, knows how each
-	// request ended. If the wrapper returns an error and has passed nothing on to base, nothing was
-	// sent, so a wrapper must not send the request in another way. A wrapped http.Transport
-	// therefore works as the comment on Base says of an http.Transport. The wrapper must derive the
-	// context of each request that it passes to base from the context of the request that it was
-	// given. For other requests, the Transport does not know how they ended. nil means no wrapper.
-	// If Wrap returns nil, each request fails with an error that matches [retry.ErrInvalid].
+	// POST again. nil means no wrapper. If Wrap returns nil, each request fails with an error that
+	// matches [retry.ErrInvalid].
+	//
+	// base sends through Base. Because base is below the wrapper, the Transport learns from it how
+	// each request ended. So a wrapped http.Transport works as the comment on Base says of an
+	// http.Transport. A wrapper has to keep two rules:
+	//
+	//   - It sends requests only through base. If it returns an error and has passed nothing on to
+	//     base, the Transport takes the request for one that was not sent.
+	//   - It derives the context of a request that it passes to base from the context of the request
+	//     that it was given. Otherwise, the Transport does not know how the request ended.
 	Wrap func(base http.RoundTripper) http.RoundTripper
 
 	// Policy decides when to retry. Its Classifier and hooks receive a response with a
@@ -149,9 +153,9 @@ type Transport struct {
 	// is being written, or has been written, waits for the headers of the response. The time
 	// begins anew with each part of the request's body that Base reads, so it need not be longer
 	// than an upload. The time in which the request waits for a connection, or for the next
-	// bytes of its own body, does not count. If a connection is opened for it, that may take as
-	// long for each of its steps. With a Base that does not report these events to an httptrace,
-	// the time begins when Base gets the request.
+	// bytes of its own body, does not count. If a connection is opened for the request, each step
+	// of that, such as the TLS handshake, has the same limit. If Base does not report these events
+	// to an httptrace, the time begins when Base gets the request.
 	//
 	// The attempt then fails, and is retried over another connection if the request may be
 	// repeated. Each hedged copy has a time of its own. 0 means no limit.
@@ -203,10 +207,10 @@ type Transport struct {
 	//
 	// If PerScope and the Policy's Limiter are nil, the Transport makes a [ratelimit.Limiter]
 	// for each host and credential once a response refuses a request because of a limit, or
-	// tells a limit. From then on, calls may wait, and a call for which nothing is left in time
-	// ends with a [*ratelimit.UsedUpError]. A call waits only for limits that its own route was
-	// told of; a route is a method and a path without the segments that contain a digit. A
-	// credential is what is in Authorization, in headers such as X-Api-Key, and in a key in the
+	// tells a limit. From then on, calls may wait. If nothing is left for longer than a call can
+	// wait, it ends with a [*ratelimit.UsedUpError]. A call waits only for limits that its own
+	// route was told of. A route is a method and a path without the segments that contain a digit.
+	// A credential is what is in Authorization, in headers such as X-Api-Key, and in a key in the
 	// query. [Unlimited]() switches these Limiters off.
 	PerScope *PerScope
 
@@ -291,9 +295,11 @@ func pinging(t *http.Transport) *http.Transport {
 // RoundTrip returns an error if the last attempt had no response, if the context of req ended
 // before a retry that was due, if GetBody failed, or if the Policy is invalid. The error is a
 // [*retry.Error] with the reason for giving up, or the attempt's own error if that is
-// permanent. If the Policy allows one attempt ([retry.NoRetry]), and Base returned an error
-// that a Policy with more attempts would have retried, RoundTrip returns that error unchanged.
-// A client above the Transport that retries by itself then recognizes it.
+// permanent.
+//
+// If the Policy allows one attempt ([retry.NoRetry]), RoundTrip returns an error of Base unchanged
+// if a Policy with more attempts would have retried it. A client above the Transport that retries
+// by itself then recognizes this error.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	to := t.hosts.host(req.URL)
 	p, ok := t.policyFor(req, to)
@@ -354,11 +360,13 @@ func (t *Transport) base() http.RoundTripper {
 	return standardBase()
 }
 
-// Effective returns the Policy with what a nil Hint and a nil Budget mean for a Transport, for
-// logs and for retryconfig.Text. The other fields mean what they mean for [retry.Do]. The Budget is
-// one like those of the hosts: a SharedBudget by default, what PerHost.New makes for the host
-// example.com:443, or [retry.NoBudget]. It is new and is not spent by the calls of the Transport,
-// unless it is the Policy's own.
+// Effective returns the Policy with the Transport's defaults for Hint and Budget filled in, for
+// logs and for retryconfig.Text. The other fields mean what they mean for [retry.Do].
+//
+// If PerHost is nil, the Policy's own Budget stays. Otherwise, or if it has none, Effective returns
+// a new Budget of the kind that each host gets: what PerHost.New makes for example.com:443, or a
+// SharedBudget. If PerHost.New returns nil, it is a [retry.NoBudget]. Calls of the Transport take
+// no tokens from this new Budget.
 func (t *Transport) Effective() retry.Policy {
 	p := t.withDefaults(t.Policy, &retry.SharedBudget{})
 	if t.PerHost != nil {

@@ -1,5 +1,6 @@
 // Package transfer uploads and downloads files in as many requests as that takes. After a
-// failure, an upload goes on where the server is, and a download requests the rest.
+// failure, an upload sends only what the server does not have, and a download requests only the
+// rest.
 //
 //	up := &transfer.Upload{Client: client, Protocol: transfer.Tus{}, URL: url}
 //	resp, err := up.Send(ctx, file, size)
@@ -8,9 +9,8 @@
 //	err := down.File(ctx, "model.bin")
 //
 // The client should have a [retryhttp.Transport] with a StallTimeout and a FirstByteTimeout, so
-// that a transfer that stalls ends. The Policy of the Upload or the Download decides alone how
-// often to try again: it replaces that of the Transport. It counts attempts from the last one
-// that brought bytes.
+// that a transfer that stalls ends. The Policy of the Upload or the Download replaces that of the
+// Transport. It counts attempts from the last one that brought bytes.
 //
 // Parts that do not depend on each other, such as those of S3 and the blocks of Azure, need
 // nothing of this package. Each part is a PUT that may be repeated.

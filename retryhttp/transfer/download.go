@@ -73,7 +73,7 @@ func (d *Download) To(ctx context.Context, w io.Writer) error {
 // another process, goes on from there. If the resource has changed, File begins again.
 //
 // A file with that name is replaced at the end, in one step. File never overwrites a name.part
-// that it did not begin, and ends with an error if another program writes to it meanwhile.
+// that it did not begin. If another program writes to its name.part, File ends with an error.
 func (d *Download) File(ctx context.Context, name string) error {
 	f, err := openPart(name, d.URL)
 	if err != nil {
