@@ -130,8 +130,8 @@ func (b Fibonacci) Validate() error {
 const maxFibonacci = 92
 
 // Schedule lists the delay before each retry. If a policy has no MaxAttempts, a call makes
-// one attempt more than there are delays; otherwise the last delay repeats. An empty
-// Schedule does not wait. The slice must not be changed while in use.
+// one attempt more than there are delays. If its MaxAttempts allows more, the last delay
+// repeats. An empty Schedule does not wait. The slice must not be changed while in use.
 type Schedule []time.Duration
 
 // Delay returns the wait before the retry that follows attempt a.

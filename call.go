@@ -29,7 +29,7 @@ import (
 //
 // The loop itself waits and makes the attempts. A Call therefore does not apply four things that
 // Do applies: AttemptTimeout, the hook OnAttempt, the Wait of the Limiter, and the Sleep of the
-// Clock. If the policy has them, the loop has to.
+// Clock. If the policy has them, the loop has to apply them.
 //
 // The zero Call has the zero Policy, without a time limit. A Call must not be copied, and is not
 // safe for concurrent use.

@@ -10,10 +10,15 @@ import (
 // Codes is a [Classifier] with lists of codes that are retried, and that are not, besides what
 // another Classifier decides. retryconfig makes one of retry-on=450,5xx and stop-on=429.
 //
-// A code is an HTTP status ("450"), all statuses of a hundred ("5xx"), several ("502-504"), the
-// name of a status code of gRPC ("UNAVAILABLE", in any case, "_" omitted or not), or a SQLSTATE
-// ("40001"). Codes reads an error as [DefaultClassifier] does. If an error wraps others, the
-// outermost whose code is listed counts.
+// A code is one of these:
+//
+//   - an HTTP status, such as "450", a range such as "502-504", or all of a hundred, such as "5xx"
+//   - the name of a status code of gRPC, such as "UNAVAILABLE". The case does not matter, and "_"
+//     may be omitted
+//   - a SQLSTATE, such as "40001"
+//
+// Codes reads an error as [DefaultClassifier] does. If an error wraps others, the outermost whose
+// code is listed counts.
 //
 // The lists change the class of an error, not whether its operation may run twice: an HTTP POST
 // whose response has a listed status is still sent only once unless it may be repeated. Markers

@@ -43,8 +43,8 @@ func Do(ctx context.Context, p Policy, op func(context.Context) error) error {
 	return run(ctx, &p, op, first)
 }
 
-// DoValue is [Do] for an operation that returns a value. It returns the value of the
-// last attempt, even if it also returns an error.
+// DoValue is [Do] for an operation that returns a value. It returns the value of the last
+// attempt, also if that attempt has failed.
 func DoValue[T any](ctx context.Context, p Policy, op func(context.Context) (T, error)) (T, error) {
 	var v T
 	if p.mustRefuse(ctx, op != nil) {

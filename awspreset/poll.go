@@ -7,10 +7,10 @@ import (
 	"github.com/gobackoff/retry/internal/errfacts"
 )
 
-// LongPoll waits after a call of a long poll, such as ReceiveMessage of SQS, as the SDKs
-// have done since November 2026: if the Budget was all that prevented a retry, LongPoll
-// waits for the delay of that retry, so that a program that polls in a loop does not spin.
-// p is the policy of the call, and err is the call's error:
+// LongPoll keeps a program that polls in a loop from spinning. Call it with the error of each
+// long poll, such as ReceiveMessage of SQS. If only the Budget prevented a retry, LongPoll waits
+// for the delay of that retry. The SDKs have done so since November 2026. p is the policy of the
+// call, and err is the call's error:
 //
 //	err := awspreset.LongPoll(ctx, p, retry.Do(ctx, p, receive))
 //

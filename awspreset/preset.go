@@ -14,8 +14,8 @@ import (
 // whole nanoseconds.
 //
 // A constant never changes its meaning. AWS numbers the behavior of the standard and adaptive
-// modes: 2.1 is the one that all SDKs share since November 2026, and 2.0 the one before,
-// which differs from SDK to SDK. [Preset.Versions] returns the versions of the SDKs that
+// modes. Behavior 2.1 is the same in all SDKs since November 2026. Behavior 2.0 came before, and
+// differs from SDK to SDK. [Preset.Versions] returns the versions of the SDKs that
 // behave like a preset, and docs/aws.md has a table of them.
 //
 // The adaptive mode of an SDK is the standard mode with an [AdaptiveLimiter] as the policy's
@@ -137,9 +137,9 @@ const (
 
 // Policy returns a new policy for calls to an AWS service. The argument is the service's
 // name in the AWS CLI or its ID in an SDK, such as [DynamoDB], "sqs", "lambda" or
-// "Route 53". Upper case, spaces and hyphens do not matter. Most services have no rules of
-// their own, and every name without such rules, as well as "", gets the general ones.
-// docs/reference/aws.md lists the services with rules of their own.
+// "Route 53". Upper case, spaces and hyphens do not matter. A few services
+// have rules of their own, which docs/reference/aws.md lists. For every other name, and for "",
+// the general rules apply.
 //
 // Like a client of an SDK, each policy has its own retry quota. Make one policy per service
 // and use it, or copies of it, for all calls.

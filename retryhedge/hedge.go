@@ -29,7 +29,8 @@ type Hedge struct {
 	// the budget has copies, most of them get none: see Event.Slow.
 	After time.Duration
 
-	// MaxCopies is the maximum number of copies of a call, each after another wait. 0: 1.
+	// MaxCopies is the maximum number of copies of a call. Before each further copy, the call
+	// waits once more for as long as before the first. 0: 1.
 	MaxCopies int
 
 	// Share is the maximum number of copies per call that succeeds. A Hedge begins with no

@@ -20,15 +20,16 @@ import (
 //	keys := &retryhttp.Pool[string]{Values: keys, Set: retryhttp.InHeader("X-Api-Key", "")}
 //	client := &http.Client{Transport: &retryhttp.Transport{Sign: keys.Sign}}
 //
-// A value that is throttled rests for as long as the response asks for, or until its limit is available
-// again if a response says that nothing is left of it. If the response does not say how long, the
-// value rests for 1 s, and then for twice as long each time, up to Rest.
+// A value that is throttled rests for as long as the response asks for. If a response says that
+// nothing is left of the value's limit, the value rests until the limit is available again. If the
+// response does not say how long, the value rests for 1 s, and then for twice as long each time, up
+// to Rest.
 //
-// A value that is refused otherwise, by a 401, rests for Rest if the same request is accepted with
-// another value. If a request is refused with every value, the response is returned, and no value
-// rests, because the request may be the reason. For 1 s after that, a request that is refused is not
-// sent again with another value, and for twice as long each time, up to a minute, until one is accepted
-// that was refused before.
+// If a response refuses a value otherwise, by a 401, the reason may be the value or the request. If
+// the same request is accepted with another value, the refused value rests for Rest. If the request
+// is refused with every value, the response is returned, and no value rests. For 1 s after that, and
+// for twice as long each further time, up to a minute, requests that are refused are not sent again
+// with another value. This ends when a request is accepted with a value that was refused before.
 //
 // While all values rest, an attempt fails without a request, and its hint is the time until the first
 // value may be used.

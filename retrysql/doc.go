@@ -97,7 +97,7 @@
 // # Contexts
 //
 // The context of an attempt bounds begin and the statements of fn. While fn runs, the
-// transaction stays open even if the context ends, so fn must return then. COMMIT,
+// transaction stays open even if the context ends. So fn has to return soon after that. COMMIT,
 // rollback and the question for the outcome each get five seconds more, so that they can
 // finish. After that, COMMIT is interrupted with pgx and with pgx's driver for
 // database/sql; other drivers cannot interrupt it. If a call must not hang when its server

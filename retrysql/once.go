@@ -130,10 +130,10 @@ var (
 // [retry.ErrInvalid].
 //
 // A caller whose process is stuck, or whose machine is gone, keeps the key until its server
-// ends the transaction. With PostgreSQL, that is after the session's
-// idle_in_transaction_session_timeout, or after a minute if it has none: fn must not pause
-// for longer between two statements. With MariaDB and MySQL, set idle_transaction_timeout
-// or wait_timeout of the session.
+// ends the transaction. PostgreSQL does so after the session's
+// idle_in_transaction_session_timeout, which Once sets to a minute if it is not set. So fn must
+// not pause for longer between two statements. With MariaDB and MySQL, set
+// idle_transaction_timeout or wait_timeout of the session.
 //
 // The promise lasts as long as the row. Delete rows only when no client and no queue
 // will send their key again, which is a day at least:

@@ -37,18 +37,22 @@ const (
 	longest  = time.Hour // wait for a retry, after which nobody expects a response any more
 )
 
-// Check is for the field Check of a [retryhttp.Transport]. It returns an error marked
-// with [retry.Throttled], [retry.Transient] or [retry.Permanent] if resp says what the
-// failure means, with the wait that its headers or its body ask for, and otherwise nil, so
-// that the status decides. If a limit is reached, a wait of more than an hour is permanent.
+// Check is for the field Check of a [retryhttp.Transport]. If resp says what a failure means,
+// Check returns an error marked with [retry.Throttled], [retry.Transient] or [retry.Permanent].
+// The error has the wait that the headers or the body of resp ask for. Otherwise, Check returns
+// nil, so that the status decides. If a limit is reached, a wait of more than an hour is permanent.
 //
-// It reads up to 32 KiB of a body with a status of 400 or above that begins like JSON, is XML
-// or is text/plain. With status 200, it reads a body whose Content-Type ends in json if its
-// first key and the value of it are those of a failure, such as error, error_code, or ok
-// with the value false, and an XML document if its root is Error. It also reads a body of
-// JSON whose Content-Length is at most 1 KiB, for values of which one vendor says what they
-// mean. Of other bodies it reads at most 24 bytes, or 128 of a response of JSON-RPC or XML,
-// apart from white space.
+// Check reads up to 32 KiB of these bodies:
+//
+//   - With a status of 400 or above, a body that begins like JSON, is XML or is text/plain.
+//   - With status 200, a body whose Content-Type ends in json, if its first key and the value of it
+//     are those of a failure, such as error, error_code, or ok with the value false.
+//   - With status 200, any other body of JSON whose Content-Length is at most 1 KiB, because it may
+//     have a value that means a failure of one vendor.
+//   - With status 200, an XML document whose root is Error.
+//
+// Of other bodies it reads at most 24 bytes, or 128 of a response of JSON-RPC or XML, apart from
+// white space.
 //
 // The stream that answers a POST, of server-sent events or JSON lines, is read up to the
 // first event with output, or 2 MiB. An error event before it, a lost connection and the end

@@ -44,7 +44,7 @@ type Row struct {
 	// Means is what the value means.
 	Means Meaning
 
-	// Source is the address of the document that says so. It is for readers alone.
+	// Source is the address of the document that says what the value means. Only people read it.
 	Source string
 }
 
@@ -60,8 +60,8 @@ const (
 	Transient
 	// Permanent is a failure that every attempt would meet.
 	Permanent
-	// Failed is a failure whose class other rows tell. If none does, an event is a transient
-	// failure, and the status decides about a response.
+	// Failed is a failure, and other rows say of which class. If none does, an event is a
+	// transient failure, and the status decides about a response.
 	Failed
 	// Ordinary is no failure, whatever else is there: the status of a response decides, and an
 	// event is output.
