@@ -102,10 +102,14 @@ type Response struct {
 	States  []State       // see [Read]
 }
 
-// ResponseOf returns what an HTTP response says by its status and its headers. A status below 500 is
-// OK, unless it means throttling, which is a refusal, as is a 503 with a wait. The wait is that of
-// [retryhttp.RetryAfter], but a response below 400 has one only if its headers tell a limit. For now,
-// see [Read].
+// ResponseOf returns what an HTTP response says by its status and its headers:
+//
+//   - A status that means throttling, and a 503 with a wait, are refusals.
+//   - Any other status below 500 is OK.
+//   - The wait is that of [retryhttp.RetryAfter]. A response with a status below 400 has one only if
+//     its headers tell a limit.
+//
+// For now, see [Read].
 //
 // [retryhttp.RetryAfter]: https://pkg.go.dev/github.com/gobackoff/retry/retryhttp#RetryAfter
 func ResponseOf(status int, header map[string][]string, now time.Time) Response {
@@ -122,8 +126,9 @@ func ResponseOf(status int, header map[string][]string, now time.Time) Response 
 }
 
 // Begin notes that a request begins. Call it after Wait, and pass the result and the response to
-// Hear: [ResponseOf] makes a Response of one of HTTP. Package retryhttp does so for each request,
-// and programs that use another client may do so themselves. Without Hear, the Limiter has only the hints of [Limiter.Observe].
+// Hear: for HTTP, [ResponseOf] makes the Response. Package retryhttp does so for each request, and
+// programs that use another client may do so themselves. Without Hear, the Limiter has only the
+// hints of [Limiter.Observe].
 func (l *Limiter) Begin(ctx context.Context) Begun {
 	now := l.now()
 	l.mu.Lock()
