@@ -24,12 +24,12 @@ func classifierOf(p retry.Policy) retry.Classifier {
 // that could not be signed and a successful response that could not be parsed.
 //
 // [New] and [WithPolicy] consult SDKRules about errors that the policy's Classifier does not know.
-// Put it in front of a preset's Classifier to wait as the preset's SDK waits, and to retry what
-// the SDK of this program retries:
+//
+// A policy can wait as the SDK of a preset does, and retry the errors that the SDK of this program
+// retries. For that, put SDKRules in front of the Classifier of the preset, which then only says
+// which headers are read:
 //
 //	p.Classifier = retry.FirstOf(retryaws.SDKRules{}, p.Classifier)
-//
-// The Classifier of the preset then only says which headers are read.
 type SDKRules struct{}
 
 // Classify implements [retry.Classifier].

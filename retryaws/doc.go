@@ -3,9 +3,8 @@
 //
 //   - [WithPolicy] calls [retry.Do] in the place of the SDK's loop. The whole policy
 //     works, time limits and hooks included. Use it unless something else needs a Retryer.
-//   - [New] makes a Retryer, through which the SDK's own loop consults the policy: for
-//     wrappers of a Retryer, and code that accepts only one. It has differences from
-//     retry.Do, which its comment lists.
+//   - [New] makes a Retryer, which the SDK's own loop asks. Use it for wrappers of a Retryer,
+//     and for code that accepts only a Retryer. Its comment lists the differences from retry.Do.
 //   - [Delayer] provides only the delays. The SDK's standard retryer keeps its
 //     choice of errors, number of attempts and quota.
 //

@@ -19,11 +19,11 @@ import (
 //
 //	{"rule": "full", "base": "1s", "attempts": 7, "budget": {"rule": "shared", "reserve": 5}}
 //
-// A text replaces the Policy, its Budget and Limiter, too, but keeps Hooks, Clock, Rand, and a
-// Classifier that is not a preset's. A mapping changes only what it names: without a rule, its keys apply to the
-// present Backoff, and a preset keeps time limits. The boolean false, or the word none, means
-// one attempt, and the name of a rule ends that. An error matches [retry.ErrInvalid] and
-// changes nothing.
+// A text replaces the Policy with its Budget and Limiter. It keeps Hooks, Clock, Rand, and a
+// Classifier that is not a preset's. A mapping changes only what it names. If it names no rule, its
+// keys apply to the present Backoff. If it names a preset, the time limits stay. The boolean false,
+// or the word none, means one attempt. A later mapping that names a rule then allows more attempts
+// again. An error matches [retry.ErrInvalid] and changes nothing.
 //
 // [encoding/json], gopkg.in/yaml.v3, github.com/goccy/go-yaml and github.com/BurntSushi/toml
 // read both forms by themselves. Other libraries that support [encoding.TextUnmarshaler] read a

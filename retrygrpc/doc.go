@@ -43,8 +43,8 @@
 // # Information from and for the server
 //
 //   - The trailer grpc-retry-pushback-ms is the hint for the next wait (gRPC proposal A6).
-//     A negative or malformed value ends the call. A value of 0 asks for a retry at once. After two
-//     retries at once, the policy's delay counts again.
+//     A negative or malformed value ends the call. A value of 0 asks for a retry at once. That
+//     happens twice in a row at most: then the call waits as the policy says.
 //   - Without a pushback, a google.rpc.RetryInfo in the first 32 details of the status is the hint.
 //     grpc-go itself ignores it. Neither hint makes a permanent code retryable.
 //   - The metadata grpc-previous-rpc-attempts tells the server the number of earlier

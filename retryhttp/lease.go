@@ -171,9 +171,9 @@ func (l *Lease[T]) take() (value T, f *renewal[T], err error) {
 	return l.value, l.flight, nil
 }
 
-// Refuse says that a server has refused a value of Get. It reports whether another one may be
-// accepted, which is there, or which the next Get waits for. A value that is refused within a second
-// of its renewal counts as new.
+// Refuse says that a server has refused a value of Get. It returns true if the next Get may return
+// another value, which is there already or for which it waits. A value that is refused within a
+// second of its renewal counts as new.
 func (l *Lease[T]) Refuse(value T) bool {
 	l.mu.Lock()
 	young := value == l.value && l.now().Sub(l.since) < time.Second

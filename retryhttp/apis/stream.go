@@ -152,8 +152,8 @@ func (e *BrokenError) Unwrap() error { return e.Err }
 // an event reports an error, if the connection is lost, if no line, not even a comment, arrives for
 // longer than silence, if the last of JSON lines is cut off, or if the stream of a known protocol
 // ends before the answer is complete: before [DONE], message_stop, response.completed or a finish
-// reason. A silence of 0 or less means no limit. The end of a stream of another protocol is no
-// error.
+// reason. A silence of 0 or less means no limit. For a protocol that Events does not know, the end
+// of the stream is not an error.
 //
 // Inside [retry.Do], the error is retried if nothing was output and no Transport below has
 // already given up on the stream. It is not retried if there was output, because the caller has

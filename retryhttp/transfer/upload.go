@@ -79,12 +79,13 @@ var refusals = map[int]bool{
 	http.StatusRequestedRangeNotSatisfiable: true, http.StatusLocked: true,
 }
 
-// Send uploads the size bytes of src, from where the server is. It returns the last response,
-// whose body the caller has to close. If the upload was complete before, that is the response that
-// said so. Send may be called again after an error, by this process or by another.
+// Send uploads those of the size bytes of src that the server does not have. It returns the last
+// response, whose body the caller has to close. If the upload was complete already, this is the
+// response to the question how many bytes the server has. Send may be called again after an error,
+// by this process or by another.
 //
-// Each part begins where the server says that the last one ended, so no byte is stored twice. If
-// src has a method Stat, as an *os.File has, Send returns an error if the file changes meanwhile.
+// Each part begins after the last byte that the server has, so no byte is stored twice. If src has a
+// method Stat, as an *os.File has, Send returns an error if the file changes meanwhile.
 func (u *Upload) Send(ctx context.Context, src io.ReaderAt, size int64) (*http.Response, error) {
 	if u.Protocol == nil || size < 0 {
 		return nil, fmt.Errorf("%w: transfer: an Upload needs a Protocol and a size of at least 0, which is %d", retry.ErrInvalid, size)
