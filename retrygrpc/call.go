@@ -101,7 +101,7 @@ type pushed struct{ retry.Capped }
 
 // Delay implements [retry.Backoff].
 func (b pushed) Delay(a retry.Attempt, u float64) time.Duration {
-	hint, ok := errors.AsType[*hinted](a.Err)
+	hint, ok := errors.AsType[*hinted](adapt.Finite(a.Err))
 	atOnce := ok && hint.wait == 0
 	repeatedAtOnce := a.Number > 2 && a.Waited == 0
 	if atOnce && !repeatedAtOnce {
