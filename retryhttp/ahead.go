@@ -208,6 +208,13 @@ func (b *aheadBody) state() (int, error) {
 	return len(b.data), b.err
 }
 
+// text returns what has been read.
+func (b *aheadBody) text() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return string(b.data)
+}
+
 // Read returns what has been read, then the rest.
 func (b *aheadBody) Read(p []byte) (int, error) {
 	n, err, more := b.arrived(p)

@@ -67,6 +67,7 @@ type call struct {
 	since     time.Time // the next attempt uses no connection that is older; zero: any
 	ambiguous bool      // a request may have been executed
 	response  *http.Response
+	secondary time.Duration  // that its body asks for: see secondaryWait
 	failed    *StatusError   // nil: the response is not a failure
 	hint      *time.Duration // of the response; nil: its headers have not been read
 	err       error
@@ -86,7 +87,7 @@ func (c *call) try(ctx context.Context) error {
 	if d.ambiguous {
 		c.ambiguous, c.latest.ambiguous = true, true
 	}
-	c.response, c.err, c.hint = d.response, d.err, d.hint
+	c.response, c.err, c.hint, c.secondary = d.response, d.err, d.hint, d.secondary
 	switch {
 	case d.unloaded && last != nil:
 		c.err = fmt.Errorf("%w; get the body for attempt %d: %w", last, c.number.Load(), d.err)
@@ -165,8 +166,8 @@ func (c *call) Classify(error) retry.Verdict {
 func (c *call) judge(final bool) error {
 	status := c.response.StatusCode
 	var found error
-	if c.transport.Check != nil && !final && status != http.StatusSwitchingProtocols {
-		found = c.transport.Check(c.response, peekInto(c.response))
+	if !final && status != http.StatusSwitchingProtocols {
+		found = c.check()
 	}
 	if status < 400 && found == nil && !final {
 		return nil
@@ -196,6 +197,22 @@ func (c *call) statusError(resp *http.Response, hint *time.Duration) *StatusErro
 		hint = new(RetryAfter(resp, c.clock().Now()))
 	}
 	return &StatusError{Response: withoutBody(resp), after: *hint}
+}
+
+// check returns what the body of the response says: to the Transport's Check, or of GitHub's secondary
+// limit.
+func (c *call) check() error {
+	if c.transport.Check != nil {
+		found := c.transport.Check(c.response, peekInto(c.response))
+		if found != nil {
+			return found
+		}
+	}
+	if c.secondary > 0 {
+		err := errors.New("secondary rate limit (reported in the body)")
+		return retry.Throttled(retry.After(err, c.secondary))
+	}
+	return nil
 }
 
 // unlessUnrepeatable marks err as unrepeatable, unless the body can be resent and

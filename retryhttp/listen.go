@@ -45,8 +45,8 @@ func (c *call) begin(ctx context.Context) (b beginning) {
 
 // hear tells the Limiters what came back, if anything, and returns the wait that a failure asks for,
 // or nil if they were not told. That a caller or another copy of the request has canceled it says
-// nothing about the server.
-func (c *call) hear(ctx context.Context, b beginning, resp *http.Response) *time.Duration {
+// nothing about the server. secondary is the wait that only the body of the response asks for, or 0.
+func (c *call) hear(ctx context.Context, b beginning, resp *http.Response, secondary time.Duration) *time.Duration {
 	if c.lane == nil && b.found == nil {
 		return nil
 	}
@@ -54,6 +54,10 @@ func (c *call) hear(ctx context.Context, b beginning, resp *http.Response) *time
 		return nil
 	}
 	heard, hint := c.read(resp)
+	if secondary > 0 {
+		heard.OK, heard.Refused, heard.Hint = false, true, secondary
+		hint = new(secondary)
+	}
 	for i, l := range b.found {
 		l.Hear(b.begun[i], heard)
 	}

@@ -26,6 +26,8 @@ type delivery struct {
 
 	host *wire.Host     // to which it was sent; nil: nothing was sent
 	hint *time.Duration // that of the response; nil: its headers have not been read
+
+	secondary time.Duration // see secondaryWait
 }
 
 // sending is one request that leaves.
@@ -35,6 +37,8 @@ type sending struct {
 	signing *signing // nil: the request is not signed
 	fate    wire.Fate
 	hint    *time.Duration // see delivery
+
+	secondary time.Duration // see secondaryWait
 }
 
 // isPooled reports whether the request has one of several values, each with limits of its own.
@@ -113,7 +117,7 @@ func (c *call) once(ctx context.Context, source, req *http.Request, s *sending) 
 	}
 	d.host = s.Host
 	d.response, d.err = c.layers(s).RoundTrip(req)
-	d.hint = s.hint
+	d.hint, d.secondary = s.hint, s.secondary
 	d.fate, d.again, d.malformed, d.refused = s.fate, s.Again, s.Malformed, s.Refused
 	if d.err != nil && d.fate == wire.Answered { // a layer has made an error of the response
 		d.fate = wire.Unknown
@@ -171,11 +175,14 @@ func (s *sending) RoundTrip(req *http.Request) (resp *http.Response, err error) 
 		begun = s.call.begin(s.Context)
 	}
 	resp, s.fate, err = wire.Send(&s.Exchange)
-	if heard {
-		s.hint = s.call.hear(s.Context, begun, resp)
+	if resp != nil {
+		if resp.Body == nil {
+			resp.Body = http.NoBody // as Base should have done
+		}
+		s.secondary = secondaryWait(resp, s.call.clock().Now())
 	}
-	if resp != nil && resp.Body == nil {
-		resp.Body = http.NoBody // as Base should have done
+	if heard {
+		s.hint = s.call.hear(s.Context, begun, resp, s.secondary)
 	}
 	return resp, err
 }

@@ -116,7 +116,9 @@ type Transport struct {
 	// operation returns, so mark it with retry.Permanent, retry.Transient or
 	// retry.Throttled. Throttled means, like status 429, that the request was not
 	// processed. If no retry follows, the response is returned, not the error, which
-	// CheckStatus returns. If Check is nil or returns nil, the status decides.
+	// CheckStatus returns. If Check is nil or returns nil, the status decides, unless the body of a
+	// 403 or a 429 says that GitHub's secondary limit is exceeded: that is throttling, with a wait of
+	// a minute.
 	//
 	// peek waits for the first n bytes of the body, or all if there are fewer, and
 	// returns them; they remain in the body. If reading the body fails, peek returns

@@ -346,7 +346,7 @@ var classOfStatus = map[errfacts.Class]retry.Class{
 // readText reads a sentence.
 func (r *report) readText(text string) {
 	text = text[:min(len(text), maxText)]
-	r.secondary = r.secondary || secondary.MatchString(text)
+	r.secondary = r.secondary || errfacts.SaysSecondary(text)
 	if !strings.Contains(text, " ") {
 		return
 	}
@@ -391,10 +391,6 @@ var (
 
 	// limited matches what says that a rate limit is exceeded, in a failure with status 200.
 	limited = regexp.MustCompile(`(?i)\b(?:rate|request|call)[- ]limit|\btoo many requests\b`)
-
-	// secondary matches the sentence of GitHub's secondary limit, which has no code, the one
-	// that it had before, and the address of its documentation.
-	secondary = regexp.MustCompile(`(?i)\bsecondary[ -]rate[ -]limits?\b|\btriggered an abuse detection mechanism\b|#abuse-rate-limits$`)
 
 	// noMoney matches what says that a balance is used up.
 	noMoney = regexp.MustCompile(`(?i)\binsufficient (?:account )?(?:balance|credits?|funds)\b`)
@@ -515,11 +511,7 @@ func (r *report) verdict(resp *http.Response) error {
 	}
 	if r.secondary {
 		class = retry.ClassThrottled
-		// "Rate limits for the REST API" at docs.github.com: without Retry-After, and if
-		// something remains of the primary limit, wait for at least a minute.
-		if !errfacts.IsThrottling(resp.Header, http.StatusForbidden) {
-			hint = time.Minute
-		}
+		hint = errfacts.SecondaryWait(resp.Header, r.now)
 	}
 	limited := refused || class == retry.ClassThrottled || status == http.StatusForbidden && hint > 0
 	if class == retry.ClassTransient && stated == retry.ClassUnknown && status != http.StatusOK { // the status says more
