@@ -51,7 +51,11 @@ func runActivity(t *testing.T, policy retry.Policy, errs ...error) (started []ti
 	env := suite.NewTestWorkflowEnvironment()
 	intercept, err := TemporalInterceptor(policy)
 	require.NoError(t, err)
-	env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{intercept}})
+	env.SetTestTimeout(time.Minute) // of real time, as the next one: a busy machine may need more than the default
+	env.SetWorkerOptions(worker.Options{
+		Interceptors:             []interceptor.WorkerInterceptor{intercept},
+		DeadlockDetectionTimeout: time.Minute,
+	})
 	retryPolicy, err := TemporalRetryPolicy(policy)
 	require.NoError(t, err)
 	start := env.Now()
