@@ -24,7 +24,7 @@
 // The Limiter learns a rate from what succeeds between refusals. While nothing succeeds, calls
 // begin more and more rarely, at last one in ten seconds. A minute without a refusal ends that.
 //
-// If three refusals in a row say to come back in more than ten seconds, no call begins until the
+// If three refusals in a row say to come back in more than five seconds, no call begins until the
 // earliest of these times, except one after ten seconds. If the response to that one names a later
 // time, each request makes the wait longer. Then no call begins until the later time.
 //

@@ -14,7 +14,7 @@ import (
 //
 //	dry      Calls begin more and more rarely, at last one in ten seconds, or one in thirty
 //	         that come. The one that has the most time left begins. After three refusals
-//	         with hints of more than ten seconds, nothing begins until the earliest of them is
+//	         with hints of more than five seconds, nothing begins until the earliest of them is
 //	         over, except a probe. If the hint of the probe ends later, that one counts, and
 //	         there is no further probe.
 //	flowing  Calls begin at the rate that the last times gave, and a little faster with each
@@ -93,6 +93,7 @@ const (
 	calm      = time.Minute // without refusals
 	probing   = 10 * time.Second
 	mostHint  = time.Hour
+	longHint  = 5 * time.Second // and less may be of this call alone, as that of a Gate is, so others may begin sooner
 	shortHint = 2 * time.Second // and less is what a server says that knows no better
 	slot      = 100 * time.Millisecond
 )
@@ -182,7 +183,7 @@ func (d *learned) refuse(now time.Time, b Begun, hint time.Duration) {
 		d.rate, d.cut = max(d.rate*fewer, least, d.demand(now)/30), now
 		d.next = later(d.next, now.Add(duration(1/d.rate)))
 	}
-	if hint <= probing { // it may be of this call alone, so others may begin sooner
+	if hint <= longHint {
 		if hint > shortHint {
 			d.next = earlier(d.next, now.Add(hint))
 		}

@@ -379,7 +379,7 @@ func TestHints(t *testing.T) {
 	}
 	t.Run("short ones do not close", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			l := closed(t, 9*sec, 9*sec, 9*sec)
+			l := closed(t, 5*sec, 5*sec, 5*sec)
 			assert.Less(t, waits(t, l, t.Context()), sec)
 		})
 	})
