@@ -197,13 +197,17 @@ func isAnswer(err error) bool {
 // docs/reference/errors.md lists the errors of each library.
 //
 //   - These methods say whether a retry helps: RetryableError() bool, Retryable() bool,
-//     IsRetryable() bool, ShouldRetry() bool, NonRetriable(), NonRetryable() bool and
-//     CanceledError() bool. SafeToRetry() bool, IsTransient() bool, IsPermanent() bool and
-//     MongoDB's labels count only if they return true.
-//   - A status comes from a method HTTPStatusCode() int, HTTPCode() int or StatusCode() int,
-//     from a field StatusCode or HTTPStatusCode, or from a field of type *http.Response.
+//     Retriable() bool, IsRetryable() bool, CanRetry() bool, ShouldRetry() bool, NonRetriable() and
+//     CanceledError() bool. NonRetryable() bool, Permanent() bool, IsPermanent() bool,
+//     Transient() bool, IsTransient() bool, SafeToRetry() bool and MongoDB's labels count only
+//     if they return true.
+//   - A status comes from a method HTTPStatusCode() int, HTTPCode() int, StatusCode() int or
+//     GetStatusCode() int, from a field of type *http.Response, or from a number in a field
+//     StatusCode, HTTPStatusCode, HTTPStatus, HTTPCode or ResponseStatusCode, in upper or lower case.
 //   - A code comes from a method ErrorCode() string or SQLState() string, or from a field. The
-//     code of gRPC also comes from a field of type *status.Status.
+//     code of gRPC or Connect also comes from a field of type *status.Status, codes.Code or
+//     connect.Code.
+//   - The fields of a struct that an error embeds are read as its own.
 //   - A field Status is an HTTP status if a field Title or Detail is beside it (RFC 9457).
 //   - Timeout() bool and ConnectionError() bool report timeouts and lost connections.
 //     Temporary() bool counts only if it returns true, and only if no rule knows more.

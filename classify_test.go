@@ -487,7 +487,7 @@ func TestComment(t *testing.T) {
 			assert.Contains(t, comment, strings.TrimSpace(found[1]+"() "+found[3]))
 		}
 	}
-	assert.Len(t, methods, 24)
+	assert.Len(t, methods, 29)
 	for _, named := range regexp.MustCompile(`(\w+)\(\)`).FindAllStringSubmatch(comment, -1) {
 		assert.Contains(t, methods, named[1])
 	}

@@ -50,6 +50,15 @@ func classOf(err error) retry.Class {
 	return retry.ClassPermanent
 }
 
-// isTooLarge reports whether grpc-go, on either side, refused a message because it
-// exceeded a size limit.
-func isTooLarge(message string) bool { return strings.Contains(message, "larger than max") }
+// isTooLarge reports whether gRPC, on either side, refused a message because it exceeded a size limit.
+func isTooLarge(message string) bool {
+	for _, phrase := range [...]string{
+		"larger than max", "grpc: message too large", // grpc-go, and gRPC for C++, Python and Node
+		"message exceeds maximum size", "message exceeds the maximum configured message size", // Java, .NET
+	} {
+		if strings.Contains(message, phrase) {
+			return true
+		}
+	}
+	return false
+}

@@ -68,3 +68,17 @@ func TestStatusInField(t *testing.T) {
 	}
 	assert.Equal(t, retry.ClassUnknown, retry.Policy{}.Classify((*carrier)(nil)).Class, "a nil pointer")
 }
+
+// TestTooLargeForm: the sentences of gRPC's implementations about a message that is too large.
+func TestTooLargeForm(t *testing.T) {
+	for message, want := range map[string]retry.Class{
+		"trying to send message larger than max (5 vs. 4)":              retry.ClassPermanent,
+		"Received message larger than max (5 vs. 4)":                    retry.ClassPermanent,
+		"gRPC message exceeds maximum size 4: 5":                        retry.ClassPermanent,
+		"Received message exceeds the maximum configured message size.": retry.ClassPermanent,
+		"grpc: message too large (5 bytes)":                             retry.ClassPermanent,
+		"quota exceeded: 5 messages":                                    retry.ClassThrottled,
+	} {
+		assert.Equal(t, want, retrygrpc.Classifier{}.Classify(status.Error(codes.ResourceExhausted, message)).Class, message)
+	}
+}

@@ -28,12 +28,12 @@ func Advice(err error) (wait time.Duration, gaveUp bool) {
 // waitIn returns the wait that an error asks for in its fields: the RetryInfo of gRPC and
 // Connect errors, fields named RetryAfter, which are durations or seconds, also as text, and the
 // header of a response in a field.
-func (info *typeInfo) waitIn(v reflect.Value) (wait time.Duration) {
+func (info *typeInfo) waitIn(v reflect.Value, s *said) (wait time.Duration) {
 	if info.hint != "" {
 		wait = hint(field(v, info.hint))
 	}
-	if wait == 0 && info.response != "" {
-		wait = hintOfResponse(field(v, info.response))
+	if wait == 0 && (info.response != "" || info.header != "" || s.secondary) {
+		wait = info.waitInHeader(v, s)
 	}
 	if info.origin == rpcError && info.hint == "" && info.response == "" {
 		details := "details"
@@ -63,24 +63,38 @@ func hint(v reflect.Value) time.Duration {
 	return time.Duration(n)
 }
 
-// hintOfResponse returns the wait that an *http.Response with an error status asks for.
-func hintOfResponse(response reflect.Value) time.Duration {
-	status := int(number(response, "StatusCode"))
-	if status < 400 {
+// waitInHeader returns the wait that a response with an error status asks for: an *http.Response in a
+// field, or a header beside the status.
+func (info *typeInfo) waitInHeader(v reflect.Value, s *said) time.Duration {
+	status, header := s.number, field(v, info.header)
+	if info.response != "" {
+		response := field(v, info.response)
+		status, header = number(response, "StatusCode"), field(response, "Header")
+	}
+	h := headerOf(header)
+	switch {
+	case s.secondary:
+		return SecondaryWait(h, time.Now())
+	case status < 400 || status > 599 || len(h) == 0:
 		return 0
 	}
-	header := field(response, "Header")
-	if header.Kind() != reflect.Map || header.Len() == 0 {
-		return 0
+	return ReadHead(h, int(status), time.Now()).Wait
+}
+
+// headerOf returns a copy of an http.Header, whose field may be unexported, so that Interface would
+// panic.
+func headerOf(header reflect.Value) Header {
+	if header.Kind() != reflect.Map {
+		return nil
 	}
 	h := make(Header, header.Len())
-	for entry := header.MapRange(); entry.Next(); { // the field may be unexported, so that Interface would panic
+	for entry := header.MapRange(); entry.Next(); {
 		values := entry.Value()
 		for i := range values.Len() {
 			h[entry.Key().String()] = append(h[entry.Key().String()], values.Index(i).String())
 		}
 	}
-	return ReadHead(h, status, time.Now()).Wait
+	return h
 }
 
 // maxDetails is the number of details of an error that are looked at.

@@ -2,7 +2,6 @@ package errfacts
 
 import (
 	"reflect"
-	"strconv"
 	"strings"
 )
 
@@ -242,6 +241,8 @@ func (s *said) classOf(o origin) (c Class, unrepeatable bool) {
 		code := s.serviceCode()
 		c = ofResponse(int(number), code)
 		switch {
+		case s.secondary:
+			c = Throttled
 		case c != Permanent:
 		case o == ownNumber:
 			c = Unknown
@@ -251,10 +252,10 @@ func (s *said) classOf(o origin) (c Class, unrepeatable bool) {
 		return c, false
 	case sdkStatus, kubernetesStatus, ociStatus, vaultStatus, oauthStatus, googleStatus:
 		return s.ofServiceStatus(o), false
-	case prometheusStatus: // such as "client error: 429"
-		_, status, _ := strings.Cut(s.text, " error: ")
-		n, _ := strconv.Atoi(status)
-		return OfStatus(n), false
+	case secondaryStatus:
+		return Throttled, false
+	case textStatus:
+		return OfStatus(int(number)), false
 	case withState:
 		r := replyOfSQLState(s.text, s.routine)
 		return r.class, r.unrepeatable
@@ -283,11 +284,21 @@ func (s *said) classOf(o origin) (c Class, unrepeatable bool) {
 	return r.class, r.unrepeatable
 }
 
-// isFull reports whether a message of gRPC means a limit that waiting does not change: a message
-// is larger than its reader accepts (rpc_util.go of grpc-go), or etcd's database is full,
-// which lasts until a person makes room.
+// isFull reports whether a message of gRPC or Connect means a limit that waiting does not change: a
+// message is larger than its reader or its sender accepts, or etcd's database is full, which lasts
+// until a person makes room.
 func isFull(message string) bool {
-	return strings.Contains(message, "larger than max") || message == "etcdserver: mvcc: database space exceeded"
+	for _, phrase := range [...]string{
+		"larger than max", "grpc: message too large", // grpc-go, and gRPC for C++, Python and Node
+		"message exceeds maximum size", "message exceeds the maximum configured message size", // Java, .NET
+		"larger than configured max", "exceeds sendMaxBytes", "byte http.MaxBytesReader limit", // connect-go
+		"etcdserver: mvcc: database space exceeded",
+	} {
+		if strings.Contains(message, phrase) {
+			return true
+		}
+	}
+	return false
 }
 
 // resourceExhausted is a status code of gRPC.

@@ -10,11 +10,17 @@ type (
 	statusCoder interface{ HTTPStatusCode() int }
 	httpCoder   interface{ HTTPCode() int }
 	plainCoder  interface{ StatusCode() int }
-	wordCoder   interface{ Code() string }
-	errorCoder  interface{ ErrorCode() string }
-	messager    interface{ ErrorMessage() string }
-	sqlStater   interface{ SQLState() string }
-	redisError  interface {
+	getCoder    interface{ GetStatusCode() int }
+	swaggerErr  interface { // of go-swagger
+		Code() int
+		IsClientError() bool
+		IsServerError() bool
+	}
+	wordCoder  interface{ Code() string }
+	errorCoder interface{ ErrorCode() string }
+	messager   interface{ ErrorMessage() string }
+	sqlStater  interface{ SQLState() string }
+	redisError interface {
 		error
 		RedisError()
 	}
@@ -27,8 +33,12 @@ type (
 	isRetriable   interface{ IsRetriable() bool }
 	isRetryable   interface{ IsRetryable() bool }
 	shouldRetry   interface{ ShouldRetry() bool }
+	retriable     interface{ Retriable() bool }
+	canRetry      interface{ CanRetry() bool }
 	isPermanent   interface{ IsPermanent() bool }
+	permanentErr  interface{ Permanent() bool }
 	isTransient   interface{ IsTransient() bool }
+	transientErr  interface{ Transient() bool }
 	canceledErr   interface{ CanceledError() bool }
 	connectionErr interface{ ConnectionError() bool }
 	temporary     interface{ Temporary() bool }
@@ -53,7 +63,7 @@ const (
 // asksOf returns the groups of methods that err has.
 func asksOf(err any) (found asks) {
 	switch err.(type) {
-	case statusCoder, httpCoder, plainCoder:
+	case statusCoder, httpCoder, plainCoder, getCoder, swaggerErr:
 		found |= asksStatus
 	}
 	switch err.(type) {
@@ -69,11 +79,11 @@ func asksOf(err any) (found asks) {
 		found |= asksConnection
 	}
 	switch err.(type) {
-	case nonRetriable, nonRetryable, isPermanent, retryableErr, retryable, isRetryable, shouldRetry:
+	case nonRetriable, nonRetryable, isPermanent, permanentErr, retryableErr, retryable, retriable, isRetryable, canRetry, shouldRetry:
 		found |= asksVerdict
 	}
 	switch err.(type) {
-	case safeToRetry, isRetriable, isTransient, labeler:
+	case safeToRetry, isRetriable, isTransient, transientErr, labeler:
 		found |= asksAllowance
 	}
 	if _, ok := err.(retryAfterer); ok {
@@ -139,6 +149,10 @@ func (a *answers) askStatus(err any) {
 		if c, ok := err.(wordCoder); ok {
 			a.codeOfV1 = c.Code()
 		}
+	case getCoder:
+		a.status = e.GetStatusCode()
+	case swaggerErr:
+		a.status = e.Code()
 	}
 }
 
@@ -191,26 +205,21 @@ func (a *answers) askConnection(err any) {
 
 // verdictOf calls the methods that report whether to retry.
 func verdictOf(err any) Verdict {
+	if forbidsRetry(err) {
+		return No
+	}
 	var yes bool
 	switch e := err.(type) {
-	case nonRetriable:
-		return No
-	case nonRetryable:
-		if e.NonRetryable() {
-			return No
-		}
-		return None
-	case isPermanent:
-		if e.IsPermanent() {
-			return No
-		}
-		return None
 	case retryableErr:
 		yes = e.RetryableError()
 	case retryable:
 		yes = e.Retryable()
+	case retriable:
+		yes = e.Retriable()
 	case isRetryable:
 		yes = e.IsRetryable()
+	case canRetry:
+		yes = e.CanRetry()
 	case shouldRetry:
 		yes = e.ShouldRetry()
 	default:
@@ -220,6 +229,21 @@ func verdictOf(err any) Verdict {
 		return Yes
 	}
 	return No
+}
+
+// forbidsRetry calls the methods that only forbid a retry.
+func forbidsRetry(err any) bool {
+	switch e := err.(type) {
+	case nonRetriable:
+		return true
+	case nonRetryable:
+		return e.NonRetryable()
+	case isPermanent:
+		return e.IsPermanent()
+	case permanentErr:
+		return e.Permanent()
+	}
+	return false
 }
 
 // askAllowance calls the methods that only allow a retry. Those that forbid one have precedence.
@@ -234,6 +258,8 @@ func (a *answers) askAllowance(err any) {
 		allows = e.IsRetriable()
 	case isTransient:
 		allows = e.IsTransient()
+	case transientErr:
+		allows = e.Transient()
 	case labeler:
 		allows = e.HasErrorLabel("TransientTransactionError") || e.HasErrorLabel("RetryableWriteError")
 	}

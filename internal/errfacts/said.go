@@ -2,6 +2,7 @@ package errfacts
 
 import (
 	"reflect"
+	"strings"
 	"time"
 )
 
@@ -22,6 +23,8 @@ type said struct {
 	errno    Variable // of a system error
 	hint     time.Duration
 	gaveUp   bool // a library ended with it, after retries of its own
+
+	secondary bool // GitHub's secondary limit is exceeded
 }
 
 // An answers is what the methods of one error say. A method that panics says nothing.
@@ -67,18 +70,28 @@ func (s *said) gather(info *typeInfo, err error, v reflect.Value) {
 		s.reasons = texts(field(v, "CancellationReasons"), "Code")
 	}
 	if info.hinted {
-		s.hint = info.waitIn(v)
+		s.hint = info.waitIn(v, s)
 	}
 }
 
 // gatherBeside reads the fields that say more than the one that the row of the type names.
 func (s *said) gatherBeside(info *typeInfo, err error, v reflect.Value) {
 	switch info.origin {
+	case textStatus:
+		s.number = statusIn(s.text)
+	case secondaryStatus:
+		s.secondary = true
+	case rpcError:
+		s.word = text(v, info.word)
+		if s.word == "" && s.number == resourceExhausted {
+			s.word, _ = Guarded(err.Error)
+		}
 	case withStatus, ownNumber, sdkStatus:
 		s.word, s.kind = text(v, "Code"), text(v, "Type")
 		if e, ok := err.(interface{ RawJSON() string }); ok {
 			s.json, _ = Guarded(e.RawJSON)
 		}
+		s.secondary = (s.number == 403 || s.number == 429) && info.message != "" && SaysSecondary(text(v, info.message))
 	case googleStatus:
 		s.word = googleLimit(field(v, "Errors"))
 	case mysqlError:
@@ -93,6 +106,17 @@ func (s *said) gatherBeside(info *typeInfo, err error, v reflect.Value) {
 			s.word = text(v, info.word)
 		}
 	}
+}
+
+// statusIn returns the HTTP status in a text such as "404 Not Found" or "client error: 429", or 0.
+func statusIn(text string) int64 {
+	for _, word := range [...]string{text[:max(0, strings.IndexByte(text+" ", ' '))], text[strings.LastIndexByte(text, ' ')+1:]} {
+		n, ok := status(word)
+		if ok {
+			return int64(n)
+		}
+	}
+	return 0
 }
 
 // googleLimit returns the reason of the items of a response that says that a limit was reached, or

@@ -37,9 +37,10 @@ const (
 	vaultStatus
 	oauthStatus
 	googleStatus
-	prometheusStatus // at the end of a text
-	withState        // has a field for a SQLSTATE
-	withCode         // has a field for a code of words
+	secondaryStatus // of GitHub's secondary limit
+	textStatus      // at the beginning or the end of a text
+	withState       // has a field for a SQLSTATE
+	withCode        // has a field for a code of words
 	redisReply
 
 	// Types with a number that means something only to their library: see replyOf.
@@ -66,7 +67,7 @@ const (
 // hasStatus reports whether the number of an error is an HTTP status.
 func (o origin) hasStatus() bool {
 	switch o {
-	case withStatus, sdkStatus, kubernetesStatus, ociStatus, vaultStatus, oauthStatus, googleStatus:
+	case withStatus, secondaryStatus, textStatus, sdkStatus, kubernetesStatus, ociStatus, vaultStatus, oauthStatus, googleStatus:
 		return true
 	}
 	return false
@@ -104,8 +105,9 @@ func rowOf(name string) (row typeRow, ok bool) {
 		"jackc/pgconn.ParseConfigError", "go-playground/validator.ValidationErrors",
 		"go-playground/validator.InvalidValidationError", "go-oidc/oidc.TokenExpiredError", "ent.NotFoundError",
 		"ent.ConstraintError", "ent.ValidationError", "ent.NotSingularError", "ent.NotLoadedError",
-		"x/crypto/ssh.ServerAuthError", "x/crypto/ssh/knownhosts.KeyError", "x/crypto/ssh/knownhosts.RevokedError", "jackc/pgx.ScanArgError",
-		"aws/smithy-go.SerializationError", "aws/smithy-go.InvalidParamsError", "aws-sdk-go-v2/aws.MissingRegionError":
+		"x/crypto/ssh.ServerAuthError", "x/crypto/ssh.PassphraseMissingError", "x/crypto/ssh/knownhosts.KeyError", "x/crypto/ssh/knownhosts.RevokedError", "jackc/pgx.ScanArgError",
+		"aws/smithy-go.SerializationError", "aws/smithy-go.InvalidParamsError", "aws-sdk-go-v2/aws.MissingRegionError",
+		"aws-sdk-go-v2/aws.EndpointNotFoundError":
 		return typeRow{origin: localError}, true
 	case "go-mssqldb.RetryableError", "go-mssqldb.StreamError": // the connection was lost before the request, or within the response
 		return typeRow{origin: badConnection}, true
@@ -187,10 +189,12 @@ func rowOf(name string) (row typeRow, ok bool) {
 		return typeRow{origin: thriftError, field: "typeId"}, true
 	case "telegram-bot-api.Error":
 		return typeRow{origin: withStatus, field: "Code", hint: "ResponseParameters.RetryAfter"}, true
+	case "google/go-github/github.AbuseRateLimitError":
+		return typeRow{origin: secondaryStatus, field: "Response.StatusCode", hint: "RetryAfter"}, true
 	case "discordgo.RateLimitError":
 		return typeRow{origin: throttled, hint: "RateLimit.TooManyRequests.RetryAfter"}, true
 	case "client_golang/api/prometheus.Error":
-		return typeRow{origin: prometheusStatus, field: "Msg"}, true
+		return typeRow{origin: textStatus, field: "Msg"}, true
 	case "gravitational/trace.LimitExceededError":
 		return typeRow{origin: throttled}, true
 	case "encoding/json.SyntaxError":

@@ -17,8 +17,9 @@ type typeInfo struct {
 	of        reflect.Type
 	throttled bool   // its name says that
 	response  string // the field with an *http.Response
+	header    string // the field with the header of a response
 	reasons   bool   // it has the reasons of a canceled transaction of DynamoDB
-	message   bool   // it has a field Message, as most responses of an API
+	message   string // the field Message, as most responses of an API have
 	problem   bool   // it has a field of a problem (RFC 9457) beside the status
 	details   bool   // it has a field Details with JSON
 	hinted    bool   // a field may ask for a wait
@@ -56,7 +57,8 @@ func infoOf(err error) *typeInfo {
 		info.asks = asksOf(pointer)
 		info.byPointer = info.asks != 0
 	}
-	info.hinted = info.hint != "" || info.response != "" || info.origin == rpcError || info.details
+	info.hinted = info.hint != "" || info.response != "" || info.header != "" || info.origin == rpcError || info.details ||
+		info.origin == withStatus && info.message != ""
 	info.fields = info.origin != foreign || info.reasons || info.hinted
 	info.blank = !info.fields && !info.throttled && info.asks == 0
 	if t.String() == "*fmt.wrapError" {
@@ -109,9 +111,11 @@ func describe(t reflect.Type) *typeInfo {
 		info.origin = foreign
 	case t.Kind() == reflect.String:
 		info.origin = textual
-	case info.origin == ownNumber && info.problem && info.field == "Status":
+	case t.Name() == "GenericOpenAPIError", t.Name() == "GenericSwaggerError": // of OpenAPI Generator
+		info.typeRow = typeRow{origin: textStatus, field: "error"}
+	case info.origin == ownNumber && info.problem && strings.HasSuffix(info.field, "Status"):
 		info.origin = withStatus
-	case info.origin == ownNumber && (strings.Contains(t.Name(), "HTTP") || t.Name() == "APIError" || info.message && !hasOtherReplies(path)):
+	case info.origin == ownNumber && (isOfHTTP(t.Name()) || info.message != "" && !hasOtherReplies(path)):
 		info.origin = withStatus
 	}
 	return info
@@ -160,68 +164,132 @@ func hasOtherReplies(path string) bool {
 	})
 }
 
-// knownFields lists the fields that structs are recognized by, with their type, or
-// "number", and the field to read. The first one that a struct has counts.
+// isOfHTTP reports whether the name of a type says that its number is an HTTP status.
+func isOfHTTP(name string) bool {
+	return strings.Contains(strings.ToLower(name), "http") || strings.EqualFold(name, "APIError")
+}
+
+// knownFields lists the fields that structs are recognized by, with their kind (see fieldAt.kind) and
+// the field in them to read. The first one that a struct has counts. Without a name, a field of any
+// name is one. Most types with the method GRPCStatus have a field for the status or its code. To
+// call that method would add 132 kB to each program.
 var knownFields = [...]struct {
 	origin
-	name, typ, field string
+	name, kind, field string
 }{
-	{withStatus, "StatusCode", "number", "StatusCode"},
-	{withStatus, "ApiError", "abstractions.ApiError", "ApiError.ResponseStatusCode"}, // of Microsoft Graph
-	{withStatus, "ResponseStatusCode", "number", "ResponseStatusCode"},
-	{withStatus, "HTTPStatusCode", "number", "HTTPStatusCode"},
-	{withStatus, "response", "*http.Response", ""}, // of any name: see responseField
-	{withStatus, "statusCode", "number", "statusCode"},
-	{ownNumber, "Status", "number", "Status"},
-	{ownNumber, "Code", "number", "Code"},
-	{withCode, "Code", "string", "Code"},
-	{mysqlError, "SQLState", "[5]uint8", "Number"}, // of go-sql-driver/mysql
-	{withState, "SQLState", "string", "SQLState"},
-	{rpcError, "status", "*status.Status", ""}, // of any name: see describeStatus
-	{cassandraError, "errorFrame", "gocql.errorFrame", "errorFrame.code"},
+	{withStatus, "", "status", ""},
+	{withStatus, "", "*http.Response", "StatusCode"},
+	{rpcError, "", "*status.Status", "s.Code"},
+	{rpcError, "", "codes.Code", ""},
+	{ownNumber, "Status", "number", ""},
+	{ownNumber, "Code", "number", ""},
+	{withCode, "Code", "string", ""},
+	{mysqlError, "SQLState", "[5]uint8", ""},
+	{withState, "SQLState", "string", ""},
+	{cassandraError, "", "gocql.errorFrame", "code"},
 }
 
+// describeFields describes a struct by its fields.
 func describeFields(t reflect.Type, info *typeInfo) {
-	types := map[string]string{} // of the fields, by name
-	for field := range t.Fields() {
-		types[field.Name] = fieldType(field.Type)
-		switch field.Name {
-		case "Message":
-			info.message = fieldType(field.Type) == "string"
-		case "RetryAfter", "RetryAfterS", "RetryAfterSec", "RetryAfterSeconds":
-			info.hint = field.Name
-		case "CancellationReasons":
-			info.reasons = true
-		case "Details":
-			info.details = field.IsExported() && field.Type == reflect.TypeFor[[]map[string]any]()
-		case "Title", "Detail":
-			info.problem = info.problem || fieldType(field.Type) == "string"
+	fields := fieldsOf(t)
+	for _, f := range slices.Backward(fields) { // the outermost of a name counts
+		switch kind := f.kind(); {
+		case f.Name == "Message" && kind == "string":
+			info.message = f.path
+		case f.Name == "RetryAfter", f.Name == "RetryAfterS", f.Name == "RetryAfterSec", f.Name == "RetryAfterSeconds":
+			info.hint = f.path
+		case f.Name == "CancellationReasons":
+			info.reasons = f.path == f.Name
+		case f.Name == "Details":
+			info.details = f.path == f.Name && f.IsExported() && f.Type == reflect.TypeFor[[]map[string]any]()
+		case f.Name == "Title", f.Name == "Detail":
+			info.problem = info.problem || kind == "string"
+		case kind == "*http.Response":
+			info.response = f.path
+		case kind == "http.Header":
+			info.header = f.path
 		}
 	}
-	info.response = responseField(t)
 	for _, known := range knownFields {
-		switch {
-		case known.typ == "*http.Response":
-			if info.response == "" {
+		for _, f := range fields {
+			if f.kind() != known.kind || known.name != "" && known.name != f.Name {
 				continue
 			}
-			info.origin, info.field = known.origin, info.response+".StatusCode"
-			return
-		case known.typ == "*status.Status":
-			if describeStatus(t, info) {
-				return
+			info.origin, info.field = known.origin, f.path
+			switch known.origin {
+			case mysqlError: // of go-sql-driver/mysql
+				info.field = "Number"
+			case rpcError:
+				if known.field != "" {
+					info.word = f.path + ".s.Message"
+				}
 			}
-		case types[known.name] == known.typ:
-			info.origin, info.field = known.origin, known.field
+			if known.field != "" {
+				info.field += "." + known.field
+			}
 			return
 		}
 	}
 }
 
-// fieldType returns the type of a field as in knownFields.
-func fieldType(t reflect.Type) string {
+// A fieldAt is a field of a struct, or of one that it embeds.
+type fieldAt struct {
+	reflect.StructField
+	path string
+}
+
+// fieldsOf returns the fields of a struct, then those of the structs that it embeds, and so on. Fields
+// that are embedded twice, which Go does not promote, are not told apart.
+func fieldsOf(t reflect.Type) (all []fieldAt) {
+	const most = 3
+	level := []fieldAt{{StructField: reflect.StructField{Type: t}}}
+	for range most {
+		var next []fieldAt
+		for _, outer := range level {
+			for f := range structOf(outer.Type).Fields() {
+				at := fieldAt{f, strings.TrimPrefix(outer.path+"."+f.Name, ".")}
+				all = append(all, at)
+				if f.Anonymous && structOf(f.Type) != nil {
+					next = append(next, at)
+				}
+			}
+		}
+		level = next
+	}
+	return all
+}
+
+// structOf returns the struct that t is or points to, or nil.
+func structOf(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	return t
+}
+
+// kind returns what a field may be, as in knownFields: "status" for an HTTP status, "number" for
+// another integer or a pointer to one, "string", or its type. Types of other packages are recognized
+// by their names and the ends of their paths, so that those need not be linked.
+func (f fieldAt) kind() string {
+	t := f.Type
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	isPointer := t != f.Type
 	switch kind := t.Kind(); {
+	case isPointer && t.Name() == "Response" && t.PkgPath() == "net/http":
+		return "*http.Response"
+	case isPointer && t.Name() == "Status" && strings.HasSuffix(t.PkgPath(), "grpc/internal/status"):
+		return "*status.Status"
+	case t.Name() == "Code" && isRPC(withoutVersion(t.PkgPath())):
+		return "codes.Code"
 	case kind >= reflect.Int && kind <= reflect.Uint64:
+		if isStatusName(f.Name) {
+			return "status"
+		}
 		return "number"
 	case kind == reflect.String:
 		return "string"
@@ -229,46 +297,18 @@ func fieldType(t reflect.Type) string {
 	return t.String()
 }
 
-// responseField returns the path of a field of type *http.Response, in the struct or in one
-// that it embeds, or "".
-func responseField(t reflect.Type) string {
-	for field := range t.Fields() {
-		if isResponse(field.Type) {
-			return field.Name
-		}
-	}
-	for embedded := range t.Fields() {
-		if !embedded.Anonymous || embedded.Type.Kind() != reflect.Struct {
-			continue
-		}
-		for inner := range embedded.Type.Fields() {
-			if isResponse(inner.Type) {
-				return embedded.Name + "." + inner.Name
-			}
-		}
-	}
-	return ""
+// isRPC reports whether a path is that of a package with the status codes of gRPC.
+func isRPC(path string) bool {
+	return strings.HasSuffix(path, "grpc/codes") || path == "connectrpc.com/connect" || strings.HasSuffix(path, "bufbuild/connect-go")
 }
 
-// describeStatus describes a type with a field for a status of gRPC, as most types with the method
-// GRPCStatus have. (To call that method would add 132 kB to each program.)
-func describeStatus(t reflect.Type, info *typeInfo) bool {
-	for field := range t.Fields() {
-		if field.Type.Kind() != reflect.Pointer {
-			continue
-		}
-		status := field.Type.Elem()
-		if status.Name() == "Status" && strings.HasSuffix(status.PkgPath(), "grpc/internal/status") {
-			info.origin, info.field, info.word = rpcError, field.Name+".s.Code", field.Name+".s.Message"
-			return true
-		}
+// isStatusName reports whether a number of this name is an HTTP status.
+func isStatusName(name string) bool {
+	switch strings.ToLower(strings.TrimLeft(name, "_")) { // _statusCode of go-swagger
+	case "statuscode", "httpstatuscode", "responsestatuscode", "httpstatus", "httpcode":
+		return true
 	}
 	return false
-}
-
-// isResponse reports whether t is *http.Response, without importing net/http.
-func isResponse(t reflect.Type) bool {
-	return t.Kind() == reflect.Pointer && t.Elem().Name() == "Response" && t.Elem().PkgPath() == "net/http"
 }
 
 // ofErrno returns what is known about a system error.

@@ -224,6 +224,35 @@ type (
 		Detail string
 		Status int
 	}
+	retriableErr asked // has Retriable
+	able         asked // has CanRetry
+	final        asked // has Permanent
+	moment       asked // has Transient
+	// undecided is not permanent, and says that a retry does not help.
+	undecided struct{}
+	pointers  struct {
+		Title  *string
+		Status *int32
+	}
+	embedding        struct{ problem }
+	embeddingPointer struct{ *problem }
+	named            struct{ Problem problem }
+	gatewayStatus    struct {
+		HTTPStatus int
+		Err        error
+	}
+	lowerStatus struct{ httpStatusCode int }
+	httpError   struct{ Code int }
+	swagger     struct{ n int }
+	getter      struct{ n int }
+	// GenericOpenAPIError is the error that OpenAPI Generator makes.
+	GenericOpenAPIError struct{ error string }
+	// hubReply has the fields of go-gh's error.
+	hubReply struct {
+		StatusCode int
+		Message    string
+		Headers    http.Header
+	}
 	// quotaReply has the fields of genai's error.
 	quotaReply struct {
 		Code    int
@@ -231,6 +260,33 @@ type (
 		Details []map[string]any
 	}
 )
+
+func (retriableErr) Error() string          { return "retriable" }
+func (r retriableErr) Retriable() bool      { return r.yes }
+func (able) Error() string                  { return "able" }
+func (a able) CanRetry() bool               { return a.yes }
+func (final) Error() string                 { return "final" }
+func (f final) Permanent() bool             { return f.yes }
+func (moment) Error() string                { return "moment" }
+func (m moment) Transient() bool            { return m.yes }
+func (undecided) Error() string             { return "undecided" }
+func (undecided) IsPermanent() bool         { return false }
+func (undecided) Retryable() bool           { return false }
+func (pointers) Error() string              { return "pointers" }
+func (embedding) Error() string             { return "embedding" }
+func (embeddingPointer) Error() string      { return "embedding" }
+func (named) Error() string                 { return "named" }
+func (gatewayStatus) Error() string         { return "gateway" }
+func (lowerStatus) Error() string           { return "lower" }
+func (httpError) Error() string             { return "http" }
+func (swagger) Error() string               { return "swagger" }
+func (s swagger) Code() int                 { return s.n }
+func (s swagger) IsClientError() bool       { return s.n/100 == 4 }
+func (s swagger) IsServerError() bool       { return s.n/100 == 5 }
+func (getter) Error() string                { return "getter" }
+func (g getter) GetStatusCode() int         { return g.n }
+func (e GenericOpenAPIError) Error() string { return e.error }
+func (hubReply) Error() string              { return "hub" }
 
 func (firm) Error() string          { return "firm" }
 func (f firm) IsPermanent() bool    { return f.yes }
@@ -259,6 +315,35 @@ func TestForms(t *testing.T) {
 		{problem{Status: 429}, Throttled},
 		{problem{Title: "no status"}, Unknown},
 		{detail{"gone", 410}, Permanent},
+		{retriableErr{true}, Transient},
+		{retriableErr{false}, Permanent},
+		{able{false}, Permanent},
+		{final{true}, Permanent},
+		{final{false}, Unknown},
+		{moment{true}, Transient},
+		{moment{false}, Unknown},
+		{undecided{}, Permanent},
+		{pointers{Title: new("gone"), Status: new(int32(410))}, Permanent},
+		{pointers{Title: new("gone")}, Unknown},
+		{embedding{problem{Title: "gone", Status: 410}}, Permanent},
+		{embeddingPointer{&problem{Title: "gone", Status: 410}}, Permanent},
+		{embeddingPointer{}, Unknown},
+		{named{problem{Title: "gone", Status: 410}}, Unknown},
+		{gatewayStatus{HTTPStatus: 404}, Permanent},
+		{gatewayStatus{}, Unknown},
+		{lowerStatus{429}, Throttled},
+		{httpError{404}, Permanent},
+		{swagger{404}, Permanent},
+		{&swagger{503}, Transient},
+		{getter{404}, Permanent},
+		{GenericOpenAPIError{error: "404 Not Found"}, Permanent},
+		{&GenericOpenAPIError{error: "503 Service Unavailable"}, Transient},
+		{GenericOpenAPIError{error: "undefined response type"}, Unknown},
+		{GenericOpenAPIError{}, Unknown},
+		{hubReply{StatusCode: 403, Message: "no permission"}, Permanent},
+		{hubReply{StatusCode: 403, Message: "You have exceeded a secondary rate limit."}, Throttled},
+		{hubReply{StatusCode: 404, Message: "You have exceeded a secondary rate limit."}, Permanent},
+		{errors.New("too many rows in result set"), Permanent},
 		{coded("QueueDoesNotExist"), Permanent},
 		{coded("CROSSSLOT"), Permanent},
 	} {
@@ -275,6 +360,7 @@ func TestRows(t *testing.T) {
 		"github.com/aws/smithy-go.SerializationError": localError, "github.com/aws/smithy-go.InvalidParamsError": localError,
 		"github.com/aws/aws-sdk-go-v2/aws.MissingRegionError": localError, "github.com/hashicorp/consul/api.StatusError": withStatus,
 		"go.temporal.io/api/serviceerror.WorkflowExecutionAlreadyStarted": permanent, "google.golang.org/genai.APIError": withStatus,
+		"github.com/google/go-github/github.AbuseRateLimitError": secondaryStatus, "golang.org/x/crypto/ssh.PassphraseMissingError": localError,
 		"example.com/pgx.ScanArgError": foreign, "example.com/api.StatusError": foreign,
 	} {
 		row, _ := findRow("/" + name)
@@ -284,7 +370,39 @@ func TestRows(t *testing.T) {
 		assert.Equal(t, want, replyOf(sshError, reason).class, reason)
 	}
 	assert.True(t, isFull("grpc: received message larger than max (5 vs. 4)"))
+	assert.True(t, isFull("message size 5 is larger than configured max 4"))
+	for path, want := range map[string]bool{
+		"google.golang.org/grpc/codes": true, "example.com/fork/grpc/codes": true, "connectrpc.com/connect": true, "github.com/bufbuild/connect-go": true,
+		"example.com/connect": false, "example.com/codes": false,
+	} {
+		assert.Equal(t, want, isRPC(path), path)
+	}
+	for text, want := range map[string]int64{"404 Not Found": 404, "client error: 429": 429, "503": 503, "200 OK": 0, "no": 0, "": 0, "40404 x": 0} {
+		assert.Equal(t, want, statusIn(text), text)
+	}
 	assert.False(t, isFull("quota"))
+}
+
+// TestHintInHeader: the wait in a header beside the status, and the minute of GitHub's secondary limit.
+func TestHintInHeader(t *testing.T) {
+	const limit = "You have exceeded a secondary rate limit."
+	for _, tt := range []struct {
+		err  error
+		want time.Duration
+	}{
+		{hubReply{503, "later", http.Header{"Retry-After": {"7"}}}, 7 * time.Second},
+		{hubReply{200, "now", http.Header{"Retry-After": {"7"}}}, 0},
+		{hubReply{503, "later", nil}, 0},
+		{hubReply{403, limit, nil}, time.Minute},
+		{hubReply{403, limit, http.Header{"Retry-After": {"7"}}}, 7 * time.Second},
+		{hubReply{429, limit, http.Header{"X-Ratelimit-Remaining": {"4000"}, "X-Ratelimit-Reset": {"3000"}}}, time.Minute},
+		{hubReply{403, limit, http.Header{"X-Ratelimit-Remaining": {"0"}, "X-Ratelimit-Reset": {"90"}}}, 90 * time.Second},
+	} {
+		wait, _ := Advice(tt.err)
+		assert.Equal(t, tt.want, wait, "%+v", tt.err)
+		f := Read(tt.err)
+		assert.Equal(t, tt.want, f.Hint, "%+v", tt.err)
+	}
 }
 
 // TestHintInJSON: the RetryInfo among details that were read from JSON.

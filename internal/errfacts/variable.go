@@ -63,8 +63,8 @@ func known(same bool, v Variable) Variable {
 }
 
 // ofText returns what the text of an error variable of another package means, which cannot
-// be compared without importing that package. Only texts that begin with the name of their
-// package make an error permanent.
+// be compared without importing that package. Apart from one of pgx, only texts that begin
+// with the name of their package make an error permanent.
 func ofText(text string) Variable {
 	switch text {
 	case "invalid connection": // of go-sql-driver/mysql: lost after the statement was sent
@@ -73,6 +73,8 @@ func ofText(text string) Variable {
 		return Variable{Class: Transient, Unrepeatable: true}
 	case "driver: bad connection":
 		return Variable{Class: Transient, broken: true}
+	case "too many rows in result set": // of pgx, beside "no rows in result set", which wraps that of database/sql
+		return Variable{Class: Permanent}
 	case "the maximum amount of records are buffered, cannot buffer more": // of franz-go
 		return Variable{Class: Throttled}
 

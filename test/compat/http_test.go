@@ -42,6 +42,8 @@ func apiServer(t *testing.T) string {
 		case "secondary":
 			w.Header().Set("Retry-After", "7")
 			body = `{"documentation_url":"https://docs.github.com/rest#about-secondary-rate-limits"}`
+		case "secondary without a wait":
+			body = `{"documentation_url":"https://docs.github.com/rest#about-secondary-rate-limits"}`
 		case "wait":
 			w.Header().Set("Retry-After", "7")
 			status = 503
@@ -103,6 +105,7 @@ func fetch(t *testing.T, base string, check func(*http.Response) error) func(str
 func googleFaults(t *testing.T) []fault {
 	call := fetch(t, apiServer(t), googleapi.CheckResponse)
 	return append(statusFaults(t, call),
+		fault{name: "503 with Retry-After", err: call("wait"), class: transient, hint: 7 * time.Second},
 		fault{name: "403 rateLimitExceeded", err: call("quota"), class: throttled},
 		fault{name: "403 forbidden", err: call("google"), class: permanent})
 }
@@ -124,7 +127,8 @@ func githubFaults(t *testing.T) []fault {
 	return append(statusFaults(t, call),
 		fault{name: "503 with Retry-After", err: call("wait"), class: transient, hint: 7 * time.Second},
 		fault{name: "RateLimitError", err: call("primary"), class: throttled},
-		fault{name: "AbuseRateLimitError", err: call("secondary"), class: throttled, hint: 7 * time.Second})
+		fault{name: "AbuseRateLimitError", err: call("secondary"), class: throttled, hint: 7 * time.Second},
+		fault{name: "AbuseRateLimitError without Retry-After", err: call("secondary without a wait"), class: throttled, hint: time.Minute})
 }
 
 func stripeFaults(t *testing.T) []fault {

@@ -78,12 +78,28 @@ func grpcFaults(t *testing.T) []fault {
 	faults := []fault{
 		{name: "no connection", err: call("1"), class: transient},
 		{name: "with RetryInfo", err: call("hint", dialer), class: transient, hint: retryDelay},
+		{name: "message that is too large", err: call("1", dialer, grpc.WithDefaultCallOptions(grpc.MaxCallSendMsgSize(1))), class: permanent},
+		{name: "type with a `codes.Code`, NotFound", err: coded{code: codes.NotFound}, class: permanent},
+		{name: "type with a `codes.Code`, Unavailable", err: &coded{code: codes.Unavailable}, class: transient},
+		{name: "type with a `*status.Status`, NotFound", err: embedsStatus{status.New(codes.NotFound, "no")}, class: permanent},
 	}
 	for code := codes.Canceled; code <= codes.Unauthenticated; code++ {
 		faults = append(faults, fault{name: code.String(), err: call(fmt.Sprint(uint32(code)), dialer), class: rpcClasses[code]})
 	}
 	return faults
 }
+
+// A coded is an error with a code of gRPC, as many servers have.
+type coded struct{ code codes.Code }
+
+func (coded) Error() string                { return "coded" }
+func (c coded) GRPCStatus() *status.Status { return status.New(c.code, "coded") }
+
+// A embedsStatus is an error with a status of gRPC, which it embeds.
+type embedsStatus struct{ *status.Status }
+
+func (embedsStatus) Error() string                { return "status" }
+func (e embedsStatus) GRPCStatus() *status.Status { return e.Status }
 
 func connectFaults(t *testing.T) []fault {
 	handler := connect.NewUnaryHandler("/test/fail", func(_ context.Context, r *connect.Request[wrapperspb.UInt32Value]) (*connect.Response[wrapperspb.UInt32Value], error) {
@@ -110,6 +126,8 @@ func connectFaults(t *testing.T) []fault {
 	faults := []fault{
 		{name: "with RetryInfo", err: call(codes.OK), class: transient, hint: retryDelay},
 		{name: "with RetryInfo over gRPC-Web", err: call(codes.OK, connect.WithGRPCWeb()), class: transient, hint: retryDelay},
+		{name: "message that is too large", err: call(codes.NotFound, connect.WithReadMaxBytes(1)), class: permanent},
+		{name: "request that is too large", err: call(codes.NotFound, connect.WithSendMaxBytes(1)), class: permanent},
 	}
 	for code := codes.Canceled; code <= codes.Unauthenticated; code++ {
 		faults = append(faults, fault{name: connect.Code(code).String(), err: call(code), class: rpcClasses[code]})
