@@ -91,10 +91,10 @@ func (f onlyIf) classify(r *reading) Verdict {
 	return v
 }
 
-// judge sets v to what err means. The most common error wraps nothing, so it has no marks and
+// judgeError sets v to what err means. The most common error wraps nothing, so it has no marks and
 // needs no walk. Nothing here returns a Verdict on the way, because to copy one whose fields have
 // just been set takes as long as half a walk.
-func (v *Verdict) judge(c Classifier, err error) {
+func (v *Verdict) judgeError(c Classifier, err error) {
 	if c == nil && errfacts.IsPlain(err) && err != ErrInvalid {
 		class, unrepeatable := errfacts.Classify(err)
 		*v = Verdict{Class: Class(class), Unrepeatable: unrepeatable}
@@ -102,12 +102,12 @@ func (v *Verdict) judge(c Classifier, err error) {
 	}
 	var r reading
 	r.readError(err)
-	r.decide(v, c)
+	r.decideVerdict(v, c)
 }
 
-// decide sets v to what the error that r has read means. Marks precede the Classifier. If an
+// decideVerdict sets v to what the error that r has read means. Marks precede the Classifier. If an
 // inner loop gave up, the Classifier is asked about that loop's last failure.
-func (r *reading) decide(v *Verdict, c Classifier) {
+func (r *reading) decideVerdict(v *Verdict, c Classifier) {
 	v.Class, v.Unrepeatable, v.Progress, v.GaveUp, v.Hint = r.Class, r.Unrepeatable, r.Progress, r.GaveUp, r.Hint
 	if v.Class == ClassUnknown && r.err != nil && r.judged == nil {
 		found := r.classify(c)

@@ -31,7 +31,7 @@ func Explain(p Policy, err error) string {
 	}
 	x := explanation{policy: p}
 	x.readError(err)
-	x.decide(&x.verdict, p.Classifier)
+	x.decideVerdict(&x.verdict, p.Classifier)
 	if x.err == nil { // a loop inside the operation gave up
 		x.err = x.judged
 	}

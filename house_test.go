@@ -257,7 +257,21 @@ func fields(t *testing.T, name string, typ ast.Expr) {
 // errors, up to a bound. The nested modules, which cannot import it, ask adapt.Finite.
 func TestBoundedWalks(t *testing.T) {
 	walks := regexp.MustCompile(`\b(errors\.(Unwrap|Is|As|AsType)|status\.(FromError|Convert|Code))[(\[]`)
+	for path, source := range productFiles(t) {
+		for line := range strings.Lines(source) {
+			code, _, _ := strings.Cut(line, "//")
+			for range len(walks.FindAllString(code, -1)) - strings.Count(code, "adapt.Finite(") {
+				t.Errorf("%s: use package errfacts, or adapt.Finite: %s", path, code)
+			}
+		}
+	}
+}
+
+// productFiles returns the sources of the packages of all modules that programs import.
+func productFiles(t *testing.T) map[string]string {
+	t.Helper()
 	ours := []string{"cmd", "examples", filepath.Join("internal", "test"), filepath.Join("retryaws", "example"), "retrytest", "test"}
+	files := map[string]string{}
 	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
 		require.NoError(t, err)
 		switch {
@@ -268,15 +282,35 @@ func TestBoundedWalks(t *testing.T) {
 		}
 		source, err := os.ReadFile(path)
 		require.NoError(t, err)
-		for line := range strings.Lines(string(source)) {
-			code, _, _ := strings.Cut(line, "//")
-			for range len(walks.FindAllString(code, -1)) - strings.Count(code, "adapt.Finite(") {
-				t.Errorf("%s: use package errfacts, or adapt.Finite: %s", path, code)
-			}
-		}
+		files[path] = string(source)
 		return nil
 	})
 	require.NoError(t, err)
+	return files
+}
+
+// TestWayOfAnError: each function in the picture of an error's way is in the file beside it, and no
+// other function has its name, so that a reader who searches for it finds it.
+func TestWayOfAnError(t *testing.T) {
+	page, err := os.ReadFile("docs/maintainers/design.md")
+	require.NoError(t, err)
+	_, picture, _ := strings.Cut(string(page), "```text\njudgeError")
+	picture, _, _ = strings.Cut("judgeError"+picture, "```")
+	declared := map[string][]string{} // the files of each name
+	function := regexp.MustCompile(`(?m)^func (?:\([^)]*\) )?(\w+)`)
+	for path, source := range productFiles(t) {
+		for _, found := range function.FindAllStringSubmatch(source, -1) {
+			declared[found[1]] = append(declared[found[1]], filepath.Base(path))
+		}
+	}
+	row := regexp.MustCompile(`(?m)^[│├└─ ]*(\w.*?)(?: …)? {2,}(\w+\.go)(?: {2,}.*)?$`)
+	rows := row.FindAllStringSubmatch(picture, -1)
+	assert.Len(t, rows, strings.Count(picture, "\n"))
+	for _, found := range rows {
+		for name := range strings.SplitSeq(found[1], ", ") {
+			assert.Equal(t, []string{found[2]}, declared[name], name)
+		}
+	}
 }
 
 // TestOneLoop: there is one loop.

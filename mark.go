@@ -90,7 +90,7 @@ type marks struct {
 }
 
 // A reading is everything that an error says, collected in one walk over it and the errors that
-// it wraps. What it means is decided afterwards, by decide.
+// it wraps. What it means is decided afterwards, by decideVerdict.
 type reading struct {
 	err   error // that the Classifier is asked about: if an inner loop gave up, its last failure
 	facts errfacts.Facts
@@ -106,7 +106,7 @@ func (r *reading) readError(err error) {
 	for err != nil {
 		switch e := err.(type) {
 		case *mark:
-			r.add(e)
+			r.addMark(e)
 			if e.whole {
 				err = nil
 				continue
@@ -124,7 +124,7 @@ func (r *reading) readError(err error) {
 			case r.Class != ClassUnknown:
 				r.facts.LearnHint(err)
 			case err == ErrInvalid: // an inner call was refused and would be refused again
-				r.add(&mark{Verdict: Verdict{Class: ClassPermanent}})
+				r.addMark(&mark{Verdict: Verdict{Class: ClassPermanent}})
 			case r.facts.Learn(err):
 				r.addGiveUp(err)
 			}
@@ -166,9 +166,9 @@ func (m *marks) addGiveUp(failure error) {
 	}
 }
 
-// add merges a mark from deeper in the chain. Outer marks win; an outer After overrides an
+// addMark merges a mark from deeper in the chain. Outer marks win; an outer After overrides an
 // inner Permanent.
-func (m *marks) add(inner *mark) {
+func (m *marks) addMark(inner *mark) {
 	gaveUp := inner.GaveUp && m.Class == ClassUnknown && !m.after
 	if m.Class == ClassUnknown {
 		m.Unrepeatable = m.Unrepeatable || inner.Unrepeatable

@@ -217,7 +217,7 @@ func (p Policy) Classify(err error) (v Verdict) {
 	if err == nil {
 		return Verdict{}
 	}
-	v.judge(p.Classifier, err)
+	v.judgeError(p.Classifier, err)
 	return v
 }
 

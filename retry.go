@@ -403,7 +403,7 @@ func (c *call) conclude(p *Policy, err error) {
 	if err == nil {
 		a.Verdict = Verdict{}
 	} else {
-		a.Verdict.judge(p.Classifier, a.Err)
+		a.Verdict.judgeError(p.Classifier, a.Err)
 	}
 	if o, ok := p.Limiter.(observer); ok {
 		o.Observe(*a)

@@ -28,12 +28,12 @@ func Classify(err error) (c Class, unrepeatable bool) {
 
 // Verdict returns the class, and whether the operation may have taken effect although it failed.
 func (f *Facts) Verdict() (c Class, unrepeatable bool) {
-	c, _ = f.class()
+	c, _ = f.decideClass()
 	return c, f.Unrepeatable && c != Unknown && c != Permanent
 }
 
-// class decides about the class. It also returns the rule that has decided.
-func (f *Facts) class() (Class, Rule) {
+// decideClass decides about the class. It also returns the rule that has decided.
+func (f *Facts) decideClass() (Class, Rule) {
 	if f.isLocal() {
 		return f.local()
 	}

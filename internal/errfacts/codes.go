@@ -32,7 +32,7 @@ func CodesOf(err error) (c Codes) {
 		c.State = s.text
 	}
 	var a answers
-	a.ask(info, err)
+	a.askMethods(info, err)
 	if a.status != 0 {
 		c.Status = a.status
 	}

@@ -21,7 +21,7 @@ func ReplyOf(err error) (r Reply, ok bool) {
 	info := infoOf(err)
 	if info.asks&asksDatabase != 0 {
 		var a answers
-		a.ask(info, err)
+		a.askMethods(info, err)
 		if a.hasState {
 			r = replyOfSQLState(a.state, a.routine)
 			r.Refused = r.Refused && !endsConnection(reflect.ValueOf(err)) || a.state == idleInTransaction

@@ -66,7 +66,7 @@ func (f *Facts) learnFields(info *typeInfo, err error) (gaveUp bool) {
 // learnMethods adds what the methods of an error say.
 func (f *Facts) learnMethods(info *typeInfo, err error) {
 	var a answers
-	a.ask(info, err)
+	a.askMethods(info, err)
 	f.learnResponse(&a)
 	f.learnDatabase(&a)
 	f.learnConnection(&a)

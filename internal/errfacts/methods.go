@@ -103,8 +103,8 @@ func (info *typeInfo) receiver(err error) any {
 	return copied.Interface()
 }
 
-// ask reads what the methods of err say, except for the wait that it asks for.
-func (a *answers) ask(info *typeInfo, err error) {
+// askMethods reads what the methods of err say, except for the wait that it asks for.
+func (a *answers) askMethods(info *typeInfo, err error) {
 	called := info.receiver(err)
 	if info.asks&asksStatus != 0 {
 		guarded(func() { a.askStatus(called) })

@@ -38,7 +38,7 @@ func (r Rule) String() string { return ruleNames[r] }
 
 // Rule returns the rule by which Verdict finds the class.
 func (f *Facts) Rule() Rule {
-	_, by := f.class()
+	_, by := f.decideClass()
 	return by
 }
 
