@@ -13,6 +13,7 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/internal/errfacts"
+	"github.com/gobackoff/retry/retryhttp/internal/gaveup"
 )
 
 // StatusError represents a response with a status of 400 or above, or one in which a
@@ -26,9 +27,8 @@ type StatusError struct {
 	// In an error of [CheckStatus], it is the response itself.
 	Response *http.Response
 
-	after  time.Duration
-	body   io.ReadCloser // closed before a retry; nil: already closed, or not the Transport's to close
-	gaveUp *retry.Error  // why a Transport did not retry; nil: it would not have, or the call has not ended
+	after time.Duration
+	body  io.ReadCloser // closed before a retry; nil: already closed, or not the Transport's to close
 }
 
 // CheckStatus returns an error for an operation of [retry.Do] to return if the status of resp
@@ -37,18 +37,17 @@ type StatusError struct {
 //
 // The error is a [*StatusError], or wraps one in these cases:
 //
+//   - resp is that of a [Transport], which has already retried, or does not retry it.
 //   - Check has found an error.
 //   - A header of the response, such as X-Should-Retry or Stripe-Should-Retry, says whether to
 //     retry.
 //   - The status is a 403 that means throttling, because the response has a Retry-After or a limit
 //     of which nothing remains.
 //
-// The error for a [Transport]'s response ends a Do around it, because the Transport has
-// already retried; its text says why the Transport gave up, and it matches that reason,
-// such as [retry.ErrBudget]. If the Transport gave up, [retry.Verdict.GaveUp] is true, so
-// that a queue can begin the job again. If the Transport's Policy allows only one attempt, a
-// Do around it retries, unless the request must not be repeated. CheckStatus does not touch
-// the Body.
+// The error for a [Transport]'s response ends a Do around it. If the Transport gave up, it is the
+// [*retry.Error] with its reason, such as [retry.ErrBudget], and [retry.Verdict.GaveUp] is true, so
+// that a queue can begin the job again. If the Transport's Policy allows only one attempt, a Do
+// around it retries, unless the request must not be repeated. CheckStatus does not touch the Body.
 func CheckStatus(resp *http.Response) error {
 	a := attemptBehind(resp)
 	var end ending
@@ -69,18 +68,8 @@ func CheckStatus(resp *http.Response) error {
 	case end.gaveUp == nil:
 		return retry.Permanent(err)
 	}
-	e.gaveUp = end.gaveUp
-	loop := *end.gaveUp
-	loop.Err = err
-	return &gaveUpError{&loop}
+	return gaveup.With(end.gaveUp, err)
 }
-
-// gaveUpError is the error of CheckStatus for the response of a Transport that gave up. It
-// ends a Do, as the error of an inner Do does, but not a job that a queue can begin again.
-type gaveUpError struct{ loop *retry.Error }
-
-func (e *gaveUpError) Error() string { return e.loop.Err.Error() }
-func (e *gaveUpError) Unwrap() error { return e.loop }
 
 // withoutBody returns a copy of a response for functions that must not read the body.
 func withoutBody(resp *http.Response) *http.Response {
@@ -103,16 +92,7 @@ func (e *StatusError) Error() string {
 	if e.Response.StatusCode == http.StatusPreconditionFailed && Ambiguous(e.Response) {
 		text += " (an earlier attempt may have succeeded)"
 	}
-	if e.gaveUp != nil {
-		text += "; " + e.gaveUp.Error()
-	}
 	return text
-}
-
-// Is reports whether target is the reason why a [Transport] gave up, such as [retry.ErrBudget]. It
-// returns false for a StatusError that is not from [CheckStatus].
-func (e *StatusError) Is(target error) bool {
-	return e.gaveUp != nil && errfacts.Is(e.gaveUp.Reason, target)
 }
 
 // HTTPStatusCode returns the status.
@@ -158,7 +138,8 @@ func isThrottling(resp *http.Response) bool {
 	return errfacts.IsThrottling(resp.Header, resp.StatusCode)
 }
 
-// overridingError is a StatusError whose response states whether to retry.
+// overridingError is a StatusError whose response states whether to retry. That is no verdict, as
+// [retry.WithVerdict] marks it: a Classifier of the policy, such as [retry.Codes], precedes it.
 type overridingError struct {
 	*StatusError
 	retryable bool

@@ -432,19 +432,19 @@ func TestCheckStatusSaysWhy(t *testing.T) {
 		label  string
 		never  bool // MayRepeat returns false
 	}{
-		"503 Service Unavailable; gave up after 3 attempts (all attempts used)": {
+		"gave up after 3 attempts (all attempts used): 503 Service Unavailable": {
 			retry.Policy{}, request(t, "GET", ""), retry.ErrMaxAttempts, "attempts", false,
 		},
-		"503 Service Unavailable; gave up after 3 attempts (client-side retry budget used up)": {
+		"gave up after 3 attempts (client-side retry budget used up): 503 Service Unavailable": {
 			retry.Policy{MaxAttempts: 36, Budget: budget}, request(t, "GET", ""), retry.ErrBudget, "budget", false,
 		},
-		"503 Service Unavailable; gave up after 1 attempt (not safe to repeat): no Idempotency-Key: see Transport.IdempotencyKey and MayRepeat": {
+		"gave up after 1 attempt (not safe to repeat): 503 Service Unavailable (no Idempotency-Key: see Transport.IdempotencyKey and MayRepeat)": {
 			retry.Policy{}, request(t, "POST", "content"), retry.ErrUnrepeatable, "unrepeatable", false,
 		},
-		"503 Service Unavailable; gave up after 1 attempt (not safe to repeat): the request has no GetBody to resend its body: see http.NewRequest": {
+		"gave up after 1 attempt (not safe to repeat): 503 Service Unavailable (the request has no GetBody to resend its body: see http.NewRequest)": {
 			retry.Policy{}, once("PUT"), retry.ErrUnrepeatable, "unrepeatable", false,
 		},
-		"503 Service Unavailable; gave up after 1 attempt (not safe to repeat): Transport.MayRepeat returned false": {
+		"gave up after 1 attempt (not safe to repeat): 503 Service Unavailable (Transport.MayRepeat returned false)": {
 			retry.Policy{}, request(t, "GET", ""), retry.ErrUnrepeatable, "unrepeatable", true,
 		},
 	} {

@@ -243,11 +243,7 @@ func (e *BrokenError) marked(resp *http.Response) error {
 		return retry.Unrepeatable(e)
 	}
 	if loop := gaveup.On(resp); loop != nil {
-		failure := error(e)
-		if loop.Err != nil {
-			failure = fmt.Errorf("%w (%w)", e, loop.Err)
-		}
-		return &retry.Error{Err: failure, Reason: loop.Reason, Attempts: loop.Attempts}
+		return gaveup.With(loop, e)
 	}
 	return e
 }

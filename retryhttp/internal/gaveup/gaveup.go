@@ -1,7 +1,8 @@
-// Package gaveup tells package apis that a Transport has given up on a response.
+// Package gaveup says that a Transport has given up on a response.
 package gaveup
 
 import (
+	"fmt"
 	"net/http"
 
 	"github.com/gobackoff/retry"
@@ -21,4 +22,15 @@ func On(resp *http.Response) *retry.Error {
 		return nil
 	}
 	return e
+}
+
+// With returns the error of a failure after which a Transport gave up. loop says why, and what a
+// repetition lacked.
+func With(loop *retry.Error, failure error) error {
+	e := *loop
+	e.Err = failure
+	if loop.Err != nil {
+		e.Err = fmt.Errorf("%w (%w)", failure, loop.Err)
+	}
+	return &e
 }
