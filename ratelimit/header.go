@@ -35,15 +35,16 @@ const (
 //
 //	RateLimit, RateLimit-Policy      both forms of the IETF draft: "NAME";r=1;t=2 with
 //	                                 "NAME";q=3;w=4, and limit=3, remaining=1, reset=2
-//	…RateLimit…NAME…                 three headers whose names have the words limit,
-//	                                 remaining and reset, such as X-RateLimit-Limit,
+//	…RateLimit…NAME…                 headers whose names have the words limit or max,
+//	                                 remaining, reset or retry-after, and window,
+//	                                 interval or period, such as X-RateLimit-Limit,
 //	                                 x-ratelimit-remaining-tokens and
 //	                                 anthropic-ratelimit-tokens-reset
 //	X-RateLimit-Resource             the NAME of a limit that has no other
 //
-// A reset is a number of seconds, or of milliseconds if the name ends with Ms, a time since 1970 in
-// seconds or milliseconds, a duration such as 6m0s, or a date. Without a reset, Reset is the
-// window, which what remains may have, too, as in Docker Hub's 76;w=21600. If the header with the
+// A reset is a number of seconds, or of milliseconds if the name ends with Ms or Milliseconds, a time
+// since 1970 in seconds or milliseconds, a duration such as 6m0s, or a date. Without a reset, Reset is
+// the window, which what remains may have, too, as in Docker Hub's 76;w=21600. If the header with the
 // limit itself is missing, the State's Limit is 0.
 //
 // If headers tell of two limits with the same NAME, such as those with and without X-, Read returns

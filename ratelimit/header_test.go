@@ -92,6 +92,8 @@ func TestReadDocumented(t *testing.T) {
 			states{{Reset: 12 * time.Hour}}},
 		{"GitLab, a ResetTime that is not understood", header("RateLimit-Limit: 60", "RateLimit-Remaining: 0", "RateLimit-Reset: 7", "RateLimit-ResetTime: noon"),
 			states{{Limit: 60, Reset: 7 * time.Second}}},
+		{"a window without a reset", header("X-HubSpot-RateLimit-Max: 100", "X-HubSpot-RateLimit-Remaining: 7", "X-HubSpot-RateLimit-Interval-Milliseconds: 10000"),
+			[]ratelimit.State{{Name: "hubspot", Limit: 100, Remaining: 7, Reset: 10 * time.Second, Window: 10 * time.Second}}},
 		{"milliseconds", header("X-RateLimit-Limit: 5", "X-RateLimit-Remaining: 1", "X-RateLimit-Reset-Ms: 1500"),
 			states{{Limit: 5, Remaining: 1, Reset: 1500 * time.Millisecond}}},
 		{"two windows", header("RateLimit-Remaining: 7;w=3600, 0;w=60"),

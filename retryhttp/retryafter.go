@@ -18,13 +18,16 @@ import (
 //
 //	RateLimit                          t, or the window of RateLimit-Policy; also in
 //	                                   the older form limit=, remaining=, reset=
-//	every other header whose name has ratelimit and reset, such as
+//	every other header whose name has ratelimit and
+//	reset or retry-after, such as
 //	X-Rate-Limit-Reset-Tokens          seconds, seconds or milliseconds since 1970, a
 //	                                   duration such as 6m0s, or a time as in RFC 3339 or
 //	                                   as JavaScript writes it. Milliseconds if the name
 //	                                   ends with Ms, such as X-Rate-Limit-Time-Reset-Ms
 //	every other header whose name has ratelimit and remaining, such as
 //	RateLimit-Remaining: 0;w=21600     w, the window in seconds, if there is no reset
+//	every other header whose name has ratelimit and
+//	window, interval or period         the window, in the same forms
 //
 // If nothing remains of a limit, the wait is its reset, or its window if it has no reset. If nothing
 // remains of several limits, the longest of these waits is used. If no header says that nothing

@@ -150,8 +150,8 @@ func readList(list []member, policies map[string]member) []Limit {
 // A group is the names of the headers of one limit. A limit and what remains of it have one name, or
 // "". A reset may have several, such as Discord's X-RateLimit-Reset and X-RateLimit-Reset-After.
 type group struct {
-	limit, remaining string
-	resets           []string
+	limit, remaining, window string
+	resets                   []string
 }
 
 // A groupKey tells groups apart. Some servers send a limit twice, with and without X-, and some
@@ -167,6 +167,8 @@ func (g group) with(word, name string) group {
 		g.limit = max(g.limit, name)
 	case "remaining":
 		g.remaining = max(g.remaining, name)
+	case "window":
+		g.window = max(g.window, name)
 	case "reset":
 		g.resets = append(g.resets, name)
 	}
@@ -178,17 +180,25 @@ func (g group) with(word, name string) group {
 func splitName(header string) (key groupKey, word string) {
 	header, _ = unitOfName(strings.Replace(header, "rate-limit", "ratelimit", 1))
 	var others []string
-	for part := range strings.SplitSeq(header, "-") {
+	for part := range strings.FieldsFuncSeq(header, isDash) {
 		part = strings.Replace(part, "ratelimit", "", 1) // Mistral's RateLimitBySize
-		switch {
-		case part == "x":
+		switch part {
+		case "x":
 			key.x = true
-		case part == "" || part == "after":
-		case part == "limit" || part == "remaining":
+		case "", "after", "in", "sec", "seconds": // beside the word
+		case "limit", "max": // HubSpot's Max
+			word = "limit"
+		case "remaining":
 			word = part
-		case strings.Contains(part, "reset"): // Yelp's ResetTime
+		case "window", "interval", "period": // Crossref's Interval
+			word = "window"
+		case "retry": // bucket4j's Retry-After-Seconds
 			word = "reset"
 		default:
+			if strings.Contains(part, "reset") { // Yelp's ResetTime
+				word = "reset"
+				continue
+			}
 			others = append(others, part)
 		}
 	}
@@ -196,13 +206,17 @@ func splitName(header string) (key groupKey, word string) {
 	return key, word
 }
 
+func isDash(r rune) bool { return r == '-' || r == '_' }
+
 // unitOfName returns the name of a header without the word for milliseconds at its end, as
-// BigCommerce's X-Rate-Limit-Time-Reset-Ms has it, and the unit of its number.
+// BigCommerce's X-Rate-Limit-Time-Reset-Ms has it, and the unit of its number. Between reset and the
+// word, there need be no dash.
 func unitOfName(name string) (base string, unit time.Duration) {
-	if i := strings.LastIndexByte(name, '-'); i >= 0 {
-		switch strings.ToLower(name[i+1:]) {
-		case "ms", "msec", "millis", "milliseconds":
-			return name[:i], time.Millisecond
+	lower := strings.ToLower(name)
+	for _, word := range [...]string{"ms", "msec", "millis", "milliseconds"} {
+		base, found := strings.CutSuffix(lower, word)
+		if found && (strings.HasSuffix(base, "-") || strings.HasSuffix(base, "_") || strings.HasSuffix(base, "reset")) {
+			return strings.TrimRightFunc(name[:len(base)], isDash), time.Millisecond
 		}
 	}
 	return name, time.Second
@@ -229,6 +243,13 @@ func (g group) read(h Header, policies map[string]member, now time.Time) Limit {
 		}
 		l.Remaining = left
 		if window >= 0 {
+			l.Window = window
+		}
+	}
+	if l.Window < 0 && g.window != "" {
+		_, unit := unitOfName(g.window)
+		window, ok := parseReset(First(h, g.window), unit, now)
+		if ok {
 			l.Window = window
 		}
 	}
