@@ -16,7 +16,8 @@ import (
 //   - RESOURCE_EXHAUSTED is throttling, unless a message was too large;
 //   - DEADLINE_EXCEEDED is a timeout, as is a CANCELLED caused by AttemptTimeout;
 //   - UNAVAILABLE, ABORTED and INTERNAL are transient;
-//   - UNKNOWN, and errors without a status, are classified as [retry.ClassUnknown];
+//   - UNKNOWN, codes that gRPC does not define, and errors without a status are classified as
+//     [retry.ClassUnknown];
 //   - all other codes are permanent.
 //
 // The class alone does not decide whether a call is retried: see the package comment. To change
@@ -33,6 +34,9 @@ func classOf(err error) retry.Class {
 	}
 	if s.Code() == codes.Canceled && os.IsTimeout(err) { // AttemptTimeout has canceled the call
 		return retry.ClassTimeout
+	}
+	if s.Code() > codes.Unauthenticated { // its meaning is an application's own
+		return retry.ClassUnknown
 	}
 	switch s.Code() {
 	case codes.ResourceExhausted:

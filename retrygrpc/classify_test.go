@@ -36,6 +36,7 @@ func TestDocumentedCodes(t *testing.T) {
 		}
 	}
 	assert.Len(t, documented, 17)
+	assert.Equal(t, retry.ClassUnknown, retrygrpc.Classifier{}.Classify(status.Error(17, "")).Class)
 	for code := codes.Canceled; code <= codes.Unauthenticated; code++ {
 		assert.Equal(t, documented[code], retrygrpc.Classifier{}.Classify(status.Error(code, "")).Class.String(), code)
 	}
@@ -58,6 +59,7 @@ func TestStatusInField(t *testing.T) {
 		{status.New(codes.NotFound, ""), retry.Verdict{Class: retry.ClassPermanent}},
 		{status.New(codes.Unavailable, ""), retry.Verdict{Class: retry.ClassTransient}},
 		{status.New(codes.DeadlineExceeded, ""), retry.Verdict{Class: retry.ClassTimeout}},
+		{status.New(10001, "out of stock"), retry.Verdict{}},
 		{status.New(codes.ResourceExhausted, "grpc: received message larger than max (5 vs. 4)"), retry.Verdict{Class: retry.ClassPermanent}},
 		{status.New(codes.Unknown, ""), retry.Verdict{}},
 		{busy, retry.Verdict{Class: retry.ClassThrottled, Hint: 7 * time.Second}},

@@ -58,8 +58,12 @@ func ofSSH(reason int64) Class {
 	return Permanent
 }
 
-// ofRPC: status codes of gRPC, Connect and etcd.
+// ofRPC: status codes of gRPC, Connect and etcd. A code that gRPC does not define has the meaning that
+// an application gives it. Some implementations of gRPC convert it to UNKNOWN.
 func ofRPC(code int64) Class {
+	if code > 16 {
+		return Unknown
+	}
 	switch code {
 	case 1: // CANCELLED
 		return Canceled
