@@ -11,12 +11,22 @@ func classifierOf(p retry.Policy) retry.Classifier {
 	if p.Classifier == nil {
 		return SDKRules{}
 	}
-	codes, ok := p.Classifier.(retry.Codes)
+	codes, ok := codesOf(p.Classifier)
 	if ok {
 		codes.Else = classifierOf(retry.Policy{Classifier: codes.Else})
 		return codes
 	}
 	return retry.FirstOf(p.Classifier, SDKRules{})
+}
+
+// codesOf returns the lists of codes that c is or points to.
+func codesOf(c retry.Classifier) (codes retry.Codes, ok bool) {
+	pointer, ok := c.(*retry.Codes)
+	if ok && pointer != nil {
+		return *pointer, true
+	}
+	codes, ok = c.(retry.Codes)
+	return codes, ok
 }
 
 // SDKRules is a Classifier with the rules of the SDK that the program is built with: it retries

@@ -36,6 +36,10 @@ func presetOf(c retry.Classifier) (awspreset.Preset, bool) {
 	switch c := c.(type) {
 	case awspreset.Classifier:
 		return c.Preset, true
+	case *awspreset.Classifier:
+		if c != nil {
+			return c.Preset, true
+		}
 	case interface{ Unwrap() []retry.Classifier }:
 		for _, part := range c.Unwrap() {
 			preset, ok := presetOf(part)

@@ -557,6 +557,8 @@ func TestPartsOfPreset(t *testing.T) {
 		"a wrapper's":          {consulting{preset}, delay},
 		"nil":                  {nil, hint},
 		"mine":                 {mine, hint},
+		"a pointer to it":      {pointerTo(preset), delay},
+		"a pointer to Codes":   {&retry.Codes{Else: preset}, delay},
 		"Codes without preset": {retry.Codes{}, hint},
 		"FirstOf without":      {retry.FirstOf(mine), hint},
 		"a hidden preset":      {retry.ClassifierFunc(preset.Classify), hint},
@@ -570,6 +572,27 @@ func TestPartsOfPreset(t *testing.T) {
 				}))
 			})
 		})
+	}
+}
+
+// pointerTo returns a pointer to the Classifier of a preset, which is the same rule.
+func pointerTo(preset retry.Classifier) retry.Classifier {
+	c := preset.(awspreset.Classifier)
+	return &c
+}
+
+// TestPointerToCodes: a pointer to Codes has the same rules behind it as a value.
+func TestPointerToCodes(t *testing.T) {
+	codes := retry.Codes{Retry: []string{"404"}}
+	for _, status := range []int{400, 404, 408, 421, 423, 425, 429, 500, 501, 503} {
+		counts := map[string]int{}
+		for name, classifier := range map[string]retry.Classifier{"value": codes, "pointer": &codes} {
+			transport := newScript(respond(status, `{}`))
+			client := newDynamoDB(t, transport, asRetryer, retry.Policy{Classifier: classifier, Backoff: retry.NoDelay{}})
+			require.Error(t, getItem(t.Context(), client))
+			counts[name] = len(transport.requests)
+		}
+		assert.Equal(t, counts["value"], counts["pointer"], status)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -178,23 +179,42 @@ func (noDialOptions) RequireTransportSecurity() bool { return false }
 
 // forCalls returns p with what gRPC knows of errors and of waits.
 func forCalls(p retry.Policy) retry.Policy {
-	_, ignoresHints := p.Hint.(retry.HintIgnore)
-	if !ignoresHints {
+	if !ignoresHints(p.Hint) {
 		p.Backoff = pushed{retry.Capped{Of: p.Backoff}}
 	}
 	return withClassifier(p)
 }
 
+// ignoresHints reports whether a rule does not wait for what a server asks.
+func ignoresHints(rule retry.HintRule) bool {
+	if rule == nil {
+		return false
+	}
+	wait, ok := rule.Wait(0, time.Second)
+	return ok && wait == 0
+}
+
 func withClassifier(p retry.Policy) retry.Policy {
-	codes, ok := p.Classifier.(retry.Codes)
-	switch {
-	case p.Classifier == nil:
+	if p.Classifier == nil {
 		p.Classifier = Classifier{}
-	case ok && codes.Else == nil:
+		return p
+	}
+	codes, ok := codesOf(p.Classifier)
+	if ok && codes.Else == nil {
 		codes.Else = Classifier{}
 		p.Classifier = codes
 	}
 	return p
+}
+
+// codesOf returns the lists of codes that c is or points to.
+func codesOf(c retry.Classifier) (codes retry.Codes, ok bool) {
+	pointer, ok := c.(*retry.Codes)
+	if ok && pointer != nil {
+		return *pointer, true
+	}
+	codes, ok = c.(retry.Codes)
+	return codes, ok
 }
 
 // forMethod returns p for calls of a method. A shared budget has a Part for each.

@@ -185,7 +185,6 @@ func lostDelays(p retry.Policy, means []time.Duration, factor float64) (lost []s
 }
 
 func lostParts(p retry.Policy) (lost []string) {
-	_, ignoresHints := p.Hint.(retry.HintIgnore)
 	for _, part := range []struct {
 		isSet bool
 		text  string
@@ -193,7 +192,7 @@ func lostParts(p retry.Policy) (lost []string) {
 		{p.MaxElapsed != 0, "MaxElapsed: gRPC has only the deadline of the call"},
 		{p.AttemptTimeout != 0, "AttemptTimeout: gRPC has only the deadline of the call"},
 		{p.Limiter != nil, "Limiter: gRPC has none"},
-		{!ignoresHints, "Hint: gRPC waits for exactly the server's pushback, and grpc-go ignores RetryInfo"},
+		{!ignoresHints(p.Hint), "Hint: gRPC waits for exactly the server's pushback, and grpc-go ignores RetryInfo"},
 		{p.OnAttempt != nil || p.OnRetry != nil || p.OnGiveUp != nil, "Hooks: gRPC has none"},
 	} {
 		if part.isSet {

@@ -127,6 +127,7 @@ func TestPushbackZero(t *testing.T) {
 		"always, within a time":         {at, retry.Policy{Backoff: retry.Constant(minute), MaxElapsed: 2 * minute}, []time.Duration{0, 0, minute, 0, minute, 0}, codes.Unavailable},
 		"always, a schedule":            {at, retry.Policy{Backoff: retry.Schedule{minute, minute, minute}}, []time.Duration{0, 0, minute}, codes.Unavailable},
 		"a policy that ignores hints":   {twice, retry.Policy{Backoff: retry.Constant(minute), Hint: retry.HintIgnore{}}, []time.Duration{minute, minute}, codes.OK},
+		"a pointer to such a rule":      {twice, retry.Policy{Backoff: retry.Constant(minute), Hint: &retry.HintIgnore{}}, []time.Duration{minute, minute}, codes.OK},
 		"beside RetryInfo":              {withTrailer("0", info(codes.Unavailable, time.Hour)), retry.Policy{Backoff: retry.Constant(minute), MaxAttempts: 2}, []time.Duration{0}, codes.Unavailable},
 		"a code that no retry helps":    {withTrailer("0", status.Error(codes.NotFound, "")), retry.Policy{}, nil, codes.NotFound},
 		"a rule that does not go on":    {at, retry.Policy{Backoff: retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { return -1 })}, []time.Duration{0, 0}, codes.Unavailable},
