@@ -1,13 +1,18 @@
 package errfacts
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/url"
+	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 )
@@ -98,4 +103,26 @@ func (c converts) As(target any) bool {
 	}
 	*target.(**net.OpError) = c.to
 	return true
+}
+
+// TestHandshakeTimeout: the request follows the handshake.
+func TestHandshakeTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		transport := &http.Transport{
+			TLSHandshakeTimeout: time.Second,
+			DialContext: func(context.Context, string, string) (net.Conn, error) {
+				client, server := net.Pipe()
+				go func() { _, _ = io.Copy(io.Discard, server) }()
+				return client, nil
+			},
+		}
+		resp, err := (&http.Client{Transport: transport}).Post("https://h/", "", strings.NewReader("x"))
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		f := Read(err)
+		assert.Equal(t, Unsent, f.Fate(), "%v", err)
+		class, _ := f.Verdict()
+		assert.Equal(t, TimedOut, class)
+	})
 }

@@ -97,6 +97,8 @@ func rowOf(name string) (row typeRow, ok bool) {
 	case "crypto/tls.CertificateVerificationError", "crypto/tls.RecordHeaderError", "crypto/tls.ECHRejectionError",
 		"crypto/tls.AlertError", "crypto/tls.alert":
 		return typeRow{origin: tlsError}, true
+	case "net/http.tlsHandshakeTimeoutError": // the request follows the handshake
+		return typeRow{origin: notSent}, true
 	case "net/url.Error":
 		return typeRow{origin: urlError, field: "Op"}, true
 	case "os/exec.Error", "strconv.NumError", "time.ParseError", "net/url.EscapeError", "net/url.InvalidHostError",
