@@ -27,8 +27,8 @@ import (
 //
 // If op itself calls Do and that inner call gives up, the outer call does not retry, and
 // returns the error of the inner call. There are two exceptions: the error is marked with
-// [Transient], [Throttled] or [After], or the inner call gave up only because the outer call's
-// AttemptTimeout ended. See [Verdict].GaveUp.
+// [Transient], [Throttled], [After] or [WithVerdict], or the inner call gave up only because the
+// outer call's AttemptTimeout ended. See [Verdict].GaveUp.
 func Do(ctx context.Context, p Policy, op func(context.Context) error) error {
 	if p.mustRefuse(ctx, op != nil) {
 		return p.refusal(ctx, op != nil)
