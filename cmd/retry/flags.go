@@ -230,7 +230,7 @@ func parseArgs(flags *pflag.FlagSet, args []string, options []option) error {
 			flag, name = "-"+letters, letters
 		}
 	}
-	if write := elsewhere[name]; write != "" {
+	if write := elsewhere[strings.ReplaceAll(name, "_", "-")]; write != "" {
 		return fmt.Errorf("unknown flag %s; write %s", flag, write)
 	}
 	var known []string
@@ -245,12 +245,14 @@ const (
 	writeAttempts = "--attempts N, which includes the first run"
 	writeForever  = "--forever, or --attempts N; retry runs a command until it succeeds"
 	writeWaits    = `--rule constant --base 2s, or --policy "schedule delays=1s/2s/5s" for a list of waits`
+	writeBase     = "--base D for the first wait"
 	writeCap      = "--cap D for the longest wait"
 	writeGrowth   = `--policy "exponential base=1s cap=20s factor=3"; the default rule doubles the waits`
 	writeDeadline = "--deadline 1m for all runs together, or --timeout 10s for each"
 	writeTimeout  = "--timeout 10m, a duration with its unit"
 	writeStatuses = "--retry-on LIST for the statuses to retry, or --stop-on LIST for those not to retry"
 	writeHook     = "--before-retry CMD, which runs before each further run, or --on-failure CMD, which runs at the end"
+	writeNothing  = "nothing: every failure is retried unless --stop-on lists its status"
 	writeShell    = "retry -- bash -o pipefail -ec 'LINE' for a line of a shell"
 )
 
@@ -258,16 +260,20 @@ const (
 var elsewhere = map[string]string{
 	"a": writeAttempts, "n": writeAttempts, "r": writeAttempts, "times": writeAttempts, "tries": writeAttempts, "count": writeAttempts,
 	"retries": writeAttempts, "retry": writeAttempts, "max-retries": writeAttempts, "max-attempts": writeAttempts, "max-tries": writeAttempts,
-	"until-success": writeForever, "infinite": writeForever, "unlimited": writeForever, "always": writeForever,
+	"attempt": writeAttempts, "limit": writeAttempts, "max-retry": writeAttempts,
+	"retry-all-errors": writeNothing, "retry-connrefused": writeNothing, "any-error": writeNothing,
+	"continue-on-error": "retry … || true in a shell",
+	"until":             writeForever, "until-success": writeForever, "infinite": writeForever, "unlimited": writeForever, "always": writeForever,
 	"d": writeWaits, "s": writeWaits, "delay": writeWaits, "sleep": writeWaits, "wait": writeWaits, "interval": writeWaits, "backoff": writeWaits,
-	"retry-delay": writeWaits, "retry-wait-seconds": writeWaits, "wait-time": writeWaits, "min-delay": "--base D for the first wait",
+	"retry-delay": writeWaits, "retry-wait-seconds": writeWaits, "wait-time": writeWaits, "polling-interval-seconds": writeWaits,
+	"m": writeBase, "min": writeBase, "min-delay": writeBase, "min-wait": writeBase, "x": writeCap, "max": writeCap,
 	"max-delay": writeCap, "max-wait": writeCap, "max-interval": writeCap, "max-backoff": writeCap,
-	"factor": writeGrowth, "multiplier": writeGrowth, "exponent": writeGrowth,
+	"factor": writeGrowth, "multiplier": writeGrowth, "exponent": writeGrowth, "exponential": writeGrowth,
 	"max-time": writeDeadline, "retry-max-time": writeDeadline, "max-elapsed": writeDeadline,
 	"timeout-minutes": writeTimeout, "timeout-seconds": writeTimeout, "attempt-timeout": writeTimeout,
 	"jitter":  "--rule full or --rule equal, which have it; the default rule has it, too",
 	"on-exit": writeStatuses, "exit-code": writeStatuses, "exit-codes": writeStatuses, "status": writeStatuses, "retry-on-exit-code": writeStatuses,
-	"on-retry": writeHook, "on-error": writeHook, "on-fail": writeHook, "fail": writeHook,
+	"on-retry": writeHook, "on-retry-command": writeHook, "new-command-on-retry": writeHook, "on-error": writeHook, "on-fail": writeHook, "fail": writeHook,
 	"shell": writeShell, "command": writeShell, "c": writeShell,
 	"silent": "--quiet", "debug": "--verbose", "log": "--json FILE",
 }
