@@ -282,8 +282,8 @@ func (d *level) prove(at time.Time, cost, left, mine float64, turned, over, ok b
 		d.claimed += mine
 		d.shown += d.leftAt(at) - left
 	}
-	if d.claimed >= proof*cost {
-		d.wrong = d.wrong || d.tight && d.refills != 0 && d.shown < d.claimed/4
+	if d.claimed >= proof*cost && d.refills != 0 {
+		d.wrong = d.wrong || d.tight && d.shown < d.claimed/4
 		d.claimed, d.shown = 0, 0
 	}
 }
