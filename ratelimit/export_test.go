@@ -9,7 +9,7 @@ func Scale(name string, factor float64) (undo func()) {
 		rounding = time.Duration(float64(before) * factor)
 		return func() { rounding = before }
 	}
-	number := map[string]*float64{"low": &low, "drain": &drain, "grow": &grow, "opening": &opening, "proof": &proof}[name]
+	number := map[string]*float64{"low": &low, "drain": &drain, "grow": &grow, "proof": &proof}[name]
 	before := *number
 	*number *= factor
 	return func() { *number = before }

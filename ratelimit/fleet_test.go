@@ -447,7 +447,6 @@ func TestNumbers(t *testing.T) {
 		{"drain", 0.5, "window, others"},
 		{"grow", 0, "window, others"},
 		{"rounding", 0.25, "window, others"},
-		{"opening", 4, "window, others"},
 		{"proof", 8, "five are always left, wrongly"},
 	} {
 		t.Run(tt.number, func(t *testing.T) {

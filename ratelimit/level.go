@@ -12,7 +12,6 @@ var (
 	drain    = 6.                      // how many times as fast as it would last until the reset, what is left is used
 	grow     = 0.02                    // added to the part of a process, so that newcomers get theirs
 	rounding = 1100 * time.Millisecond // two resets of one window may be so far apart
-	opening  = 0.125                   // the part of a window, or of eight seconds, in which a process uses its part at most
 	proof    = 20.                     // calls that show that a header is wrong
 )
 
@@ -20,9 +19,8 @@ var (
 // have the same states:
 //
 //	calm ── less than a quarter is left ──▶ tight ── the reset has passed ──▶ assumed
-//	  ▲                                      ▲                                   │
-//	  │                                      └── young ◀── the first response ───┘
-//	  └── a whole window was not tight ──────────┘
+//	  ▲                                      │ ▲                                 │
+//	  └──── a whole window was not tight ────┘ └──────── the first response ─────┘
 //
 //	calm     A call begins at once.
 //	tight    Calls begin at the rate at which this process's part of what is left would be used
@@ -31,7 +29,6 @@ var (
 //	         it stays where all use what is refilled.
 //	assumed  Nobody has confirmed the new window. One call begins. The others wait until a response
 //	         confirms it, but no longer than resets may be wrong.
-//	young    The opening. The process's part of the new window begins at once. Then it is tight.
 //
 // A level whose headers proved to be wrong is ignored until a refusal agrees with them.
 type level struct {
@@ -52,9 +49,6 @@ type level struct {
 	window      time.Duration // the longest time to a reset
 
 	since   time.Time // when this window began
-	mine0   float64   // what this process had begun by then
-	base    float64   // what was left then
-	share   float64   // the part of this process, as of then
 	before  time.Time // the end of the window before
 	starts  int       // calls since then
 	assumed bool      // end has passed, and no response has confirmed it
@@ -129,9 +123,6 @@ func (d *level) forget(b Begun) {
 	if !b.at.After(d.at) {
 		d.sentAt -= d.cost(b.cost)
 	}
-	if b.at.Before(d.since) {
-		d.mine0 -= d.cost(b.cost)
-	}
 }
 
 // refill is what becomes available in a second before the reset.
@@ -172,11 +163,10 @@ func (d *level) hear(now time.Time, l *Limiter, b Begun, sent float64, s State, 
 		*d = level{
 			id: d.id, inTokens: d.inTokens, begun: d.begun, routes: d.routes, heard: d.heard, sample: d.sample,
 			known: true, limit: limit, left: left, at: b.at, sentAt: sent,
-			end: end, window: max(reset, s.Window), since: b.at, mine0: sent, base: left, was: reset/2 <= l.maxWait(),
+			end: end, window: max(reset, s.Window), since: b.at, was: reset/2 <= l.maxWait(),
 			mine: sent, all: max(sent, limit-left), verified: d.verified, last: d.last, told: end, toldAt: b.at,
 		}
 		d.part = min(1, (d.mine+cost)/(d.all+cost))
-		d.share = d.part
 	}
 	if over && r.Hint > 0 {
 		d.again = now.Add(r.Hint)
@@ -208,7 +198,7 @@ func (d *level) hear(now time.Time, l *Limiter, b Begun, sent float64, s State, 
 	case d.assumed:
 		d.end = d.unrounded(end)
 	case turned:
-		d.turn(b.at, sent-cost)
+		d.turn(b.at)
 		d.end = d.unrounded(end)
 	case d.refills > 0:
 		d.end = end
@@ -289,10 +279,9 @@ func (d *level) prove(at time.Time, cost, left, mine float64, turned, over, ok b
 }
 
 // turn begins a new window.
-func (d *level) turn(at time.Time, sent float64) {
+func (d *level) turn(at time.Time) {
 	d.was, d.tight = d.tight, false
-	d.share, d.before = d.part, d.end
-	d.since, d.mine0, d.base, d.starts = at, sent, d.limit, 0
+	d.before, d.since, d.starts = d.end, at, 0
 }
 
 // plenty reports whether more than a quarter is left, as far as the server has said lately.
@@ -330,7 +319,7 @@ func (d *level) assume(now time.Time, sent float64) {
 	if passed > 0 {
 		d.tight = false // a whole window ago
 	}
-	d.turn(now, sent)
+	d.turn(now)
 	d.assumed = true
 	d.left, d.at, d.sentAt = d.limit, now, sent
 	d.end = d.end.Add(window * (passed + 1))
@@ -345,8 +334,10 @@ func (d *level) gate(now time.Time, l *Limiter, units float64) time.Time {
 	if d.refills <= 0 && !now.Before(d.end.Add(d.late)) && d.left < d.limit {
 		d.assume(now, sent)
 	}
-	if at := d.young(now, sent, cost); at.After(now) {
-		return at
+	if d.was && d.assumed && d.starts >= 1 {
+		if at := d.since.Add(rounding); at.After(now) {
+			return at
+		}
 	}
 	out := max(0, sent-d.sentAt)
 	left := d.leftAt(now)
@@ -393,22 +384,4 @@ func (d *level) available(now, end time.Time, more float64) time.Time {
 		return now.Add(duration(more / refill))
 	}
 	return end
-}
-
-// young returns when a call may begin in a window that has just begun. Nobody knows exactly when
-// that was, and it was not at the same time for all processes. So each begins one call until a
-// response confirms the window, but does not wait for that longer than resets may be wrong. It takes
-// its part at once, and no more than that in the opening.
-func (d *level) young(now time.Time, sent, cost float64) time.Time {
-	if !d.was {
-		return time.Time{}
-	}
-	if d.assumed && d.starts >= 1 {
-		return d.since.Add(rounding)
-	}
-	mine := sent - d.mine0
-	if mine > 0 && mine+cost > d.share*d.base {
-		return d.since.Add(duration(opening * min(8, d.window.Seconds())))
-	}
-	return time.Time{}
 }
