@@ -84,18 +84,21 @@ func (p *pace) rate(now time.Time) float64 {
 	return max(p.now, p.last)
 }
 
-const (
-	firstRate = 10.         // until the first success
-	leastRate = 0.1         // of probes while nothing succeeds
-	fewer     = 0.67        // what a refusal leaves of the rate
-	more      = 0.02        // a success, or a second, adds this part
-	burst     = 0.2         // seconds whose calls may begin at once
-	calm      = time.Minute // without refusals
-	probing   = 10 * time.Second
-	mostHint  = time.Hour
-	longHint  = 5 * time.Second // and less may be of this call alone, as that of a Gate is, so others may begin sooner
+// The numbers of what is learned. TestNumbers has for each a server with which another value is worse.
+var (
+	firstRate = 10.             // calls in a second until the first success
+	fewer     = 0.67            // what a refusal leaves of the rate
+	more      = 0.02            // a success, or a second, adds this part
+	calm      = time.Minute     // without refusals
 	shortHint = 2 * time.Second // and less is what a server says that knows no better
-	slot      = 100 * time.Millisecond
+	longHint  = 5 * time.Second // and less may be of this call alone, as that of a Gate is, so others may begin sooner
+)
+
+// Bounds, which no server needs to be so and not otherwise.
+const (
+	probing   = 10 * time.Second // between probes while nothing succeeds
+	leastRate = float64(time.Second) / float64(probing)
+	mostHint  = time.Hour // so much of a hint is believed
 )
 
 // slows reports whether the calls of a route wait for the rate: it is refused about as often as
@@ -179,8 +182,7 @@ func (d *learned) refuse(now time.Time, b Begun, hint time.Duration) {
 	}
 	d.dry++
 	if !first && b.at.After(d.cut) {
-		least := min(leastRate, max(d.flowed/4, leastRate/6))
-		d.rate, d.cut = max(d.rate*fewer, least, d.demand(now)/30), now
+		d.rate, d.cut = max(d.rate*fewer, leastRate, d.demand(now)/30), now
 		d.next = later(d.next, now.Add(duration(1/d.rate)))
 	}
 	if hint <= longHint {
@@ -301,7 +303,7 @@ func (d *learned) start(now time.Time) {
 	if idle := now.Sub(later(d.next, d.success)); idle > probing && d.dry == 0 {
 		d.turned = d.turned.Add(idle)
 	}
-	d.next = later(d.next, now.Add(-duration(burst))).Add(duration(1 / d.rate))
+	d.next = later(d.next, now.Add(-slot)).Add(duration(1 / d.rate))
 	d.next = earlier(d.next, now.Add(duration(1/d.rate)))
 	if d.closed.After(now) && !d.probe.IsZero() && !d.probe.After(now) {
 		d.probe = now.Add(probing)

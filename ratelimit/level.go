@@ -13,6 +13,7 @@ var (
 	grow     = 0.02                    // added to the part of a process, so that newcomers get theirs
 	rounding = 1100 * time.Millisecond // two resets of one window may be so far apart
 	proof    = 20.                     // calls that show that a header is wrong
+	slot     = 100 * time.Millisecond  // what begins within it begins at the same time
 )
 
 // A level is one limit of the server, as this process has last heard of it. Windows and buckets
