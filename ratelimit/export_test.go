@@ -2,15 +2,24 @@ package ratelimit
 
 import "time"
 
-// Scale multiplies a number of the levels, and returns what undoes that.
-func Scale(name string, factor float64) (undo func()) {
-	if name == "rounding" {
-		before := rounding
-		rounding = time.Duration(float64(before) * factor)
-		return func() { rounding = before }
+var (
+	numbers = map[string]*float64{
+		"low": &low, "drain": &drain, "grow": &grow, "proof": &proof, "firstRate": &firstRate, "fewer": &fewer, "more": &more,
 	}
-	number := map[string]*float64{"low": &low, "drain": &drain, "grow": &grow, "proof": &proof}[name]
-	before := *number
-	*number *= factor
-	return func() { *number = before }
+	times = map[string]*time.Duration{
+		"rounding": &rounding, "slot": &slot, "calm": &calm, "shortHint": &shortHint, "longHint": &longHint,
+	}
+)
+
+// Scale multiplies a number of the levels, or of what is learned, and returns what undoes that.
+func Scale(name string, factor float64) (undo func()) {
+	if p := times[name]; p != nil {
+		before := *p
+		*p = time.Duration(float64(before) * factor)
+		return func() { *p = before }
+	}
+	p := numbers[name]
+	before := *p
+	*p *= factor
+	return func() { *p = before }
 }

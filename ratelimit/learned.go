@@ -94,7 +94,7 @@ var (
 	longHint  = 5 * time.Second // and less may be of this call alone, as that of a Gate is, so others may begin sooner
 )
 
-// Bounds, which no server needs to be so and not otherwise.
+// Bounds: no server says what they have to be.
 const (
 	probing   = 10 * time.Second // between probes while nothing succeeds
 	leastRate = float64(time.Second) / float64(probing)
