@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -19,6 +21,7 @@ import (
 	"github.com/gobackoff/retry/retrybatch"
 	"github.com/gobackoff/retry/retryconfig"
 	"github.com/gobackoff/retry/retryhttp"
+	"github.com/gobackoff/retry/retryhttp/transfer"
 	"github.com/gobackoff/retry/retrykeep"
 	"github.com/gobackoff/retry/retrysql"
 	"github.com/gobackoff/retry/retrytest"
@@ -89,24 +92,33 @@ var ways = map[string]func(t *testing.T, clock retry.Clock, row attempts.Row, at
 			}
 		}
 	},
+	"Settle": func(t *testing.T, _ retry.Clock, row attempts.Row, attempt func() error) error {
+		if row.Hint != 0 {
+			t.Skip("earlier failures count as failures without hints")
+		}
+		for number := 1; ; number++ {
+			outcome := adapt.Settle(t.Context(), row.Policy, "id", number, attempt())
+			switch outcome.Action {
+			case adapt.Ack:
+				return nil
+			case adapt.DeadLetter:
+				return outcome.Err
+			}
+		}
+	},
+	"Lease": func(t *testing.T, _ retry.Clock, row attempts.Row, attempt func() error) error {
+		lease := &retryhttp.Lease[string]{Policy: row.Policy, Renew: func(context.Context, string) (string, error) { return "token", attempt() }}
+		_, err := lease.Get(t.Context())
+		return err
+	},
+	"Download": func(t *testing.T, _ retry.Clock, row attempts.Row, attempt func() error) error {
+		download := &transfer.Download{Client: &http.Client{Transport: answering(row, attempt)}, Policy: row.Policy, URL: "http://host/"}
+		return download.To(t.Context(), io.Discard)
+	},
 	"Transport": func(t *testing.T, _ retry.Clock, row attempts.Row, attempt func() error) error {
-		base := roundTripper(func(*http.Request) (*http.Response, error) {
-			resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: http.NoBody}
-			err := attempt()
-			if _, gaveUp := err.(*retry.Error); gaveUp {
-				return nil, err
-			}
-			if err != nil {
-				resp.StatusCode = http.StatusServiceUnavailable
-				if row.Hint != 0 {
-					resp.Header.Set("Retry-After", strconv.Itoa(int(row.Hint.Seconds())))
-				}
-			}
-			return resp, nil
-		})
 		row.Policy.Budget = retry.NoBudget{}
 		// A Limiter would learn from the hints, and wait instead of the policy.
-		client := http.Client{Transport: &retryhttp.Transport{Base: base, Policy: row.Policy, PerScope: retryhttp.Unlimited()}}
+		client := http.Client{Transport: &retryhttp.Transport{Base: answering(row, attempt), Policy: row.Policy, PerScope: retryhttp.Unlimited()}}
 		resp, err := client.Get("http://host/")
 		if err != nil {
 			return err
@@ -117,6 +129,25 @@ var ways = map[string]func(t *testing.T, clock retry.Clock, row attempts.Row, at
 		begin := func(context.Context) (tx, error) { return tx{}, nil }
 		return retrysql.InTxFunc(t.Context(), row.Policy, begin, func(context.Context, tx) error { return attempt() })
 	},
+}
+
+// answering is a server that responds with a status 503 for a failure, and with that of an inner loop
+// as its error.
+func answering(row attempts.Row, attempt func() error) http.RoundTripper {
+	return roundTripper(func(*http.Request) (*http.Response, error) {
+		resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: http.NoBody}
+		err := attempt()
+		if errors.As(err, new(*retry.Error)) {
+			return nil, err
+		}
+		if err != nil {
+			resp.StatusCode = http.StatusServiceUnavailable
+			if row.Hint != 0 {
+				resp.Header.Set("Retry-After", strconv.Itoa(int(row.Hint.Seconds())))
+			}
+		}
+		return resp, nil
+	})
 }
 
 // anew are the ways in which a policy without a bound has other attempts than in Do: MaxAttempts 0
@@ -140,6 +171,9 @@ var anew = map[string]func(t *testing.T, clock retry.Clock, row attempts.Row, at
 		return err
 	},
 }
+
+// queues are the ways to which an inner loop that gave up is one failure.
+var queues = []string{"DelayFor", "Settle", "Keeper", "Download"}
 
 var (
 	errEnough   = errors.New("enough")
@@ -204,11 +238,11 @@ func compare(t *testing.T, clock retry.Clock, row attempts.Row, call func(*testi
 }
 
 // TestGaveUp: if a loop inside an attempt has given up, no other loop makes its attempts again,
-// unless it is a queue or a connection, which begin anew: there, the last failure decides.
+// unless it is a queue, a connection or a download, which go on: there, the last failure decides.
 func TestGaveUp(t *testing.T) {
 	for name, tt := range map[string]struct {
 		err    error
-		queue  int // attempts of a queue or a connection
+		queue  int // attempts of those that go on
 		direct int
 	}{
 		"transient":      {&retry.Error{Err: errOp, Reason: retry.ErrMaxAttempts, Attempts: 3}, 4, 1},
@@ -228,7 +262,7 @@ func TestGaveUp(t *testing.T) {
 				})
 				assert.Error(t, err)
 				want := tt.direct
-				if way == "DelayFor" || way == "Keeper" {
+				if slices.Contains(queues, way) {
 					want = tt.queue
 				}
 				assert.Equal(t, want, made)
