@@ -363,7 +363,8 @@ func (t *Transport) base() http.RoundTripper {
 }
 
 // Effective returns the Policy with the Transport's defaults for Hint and Budget filled in, for
-// logs and for retryconfig.Text. The other fields mean what they mean for [retry.Do].
+// logs and for retryconfig.Text. A nil Limiter stays nil, and means what the comment of PerScope
+// says. The other fields mean what they mean for [retry.Do].
 //
 // If PerHost is nil, the Policy's own Budget stays. Otherwise, or if it has none, Effective returns
 // a new Budget of the kind that each host gets: what PerHost.New makes for example.com:443, or a
