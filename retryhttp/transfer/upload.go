@@ -127,8 +127,8 @@ func (s *sending) run(ctx context.Context) (resp *http.Response, asked int64, er
 	corrected := false
 	for !answer.Done {
 		discard(resp)
-		offset := answer.Offset
-		resp, answer, err = s.append(ctx, offset)
+		most := s.most
+		resp, answer, err = s.append(ctx, answer.Offset)
 		if errfacts.Is(err, errElsewhere) && !corrected {
 			corrected = true // the refusal says where the server is
 			continue
@@ -136,7 +136,9 @@ func (s *sending) run(ctx context.Context) (resp *http.Response, asked int64, er
 		if err != nil {
 			return nil, asked, err
 		}
-		corrected = false
+		if s.most > most { // a server that goes back and forth is not followed for ever
+			corrected = false
+		}
 	}
 	err = s.src.unchanged()
 	if err != nil {

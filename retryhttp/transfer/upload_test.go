@@ -2,6 +2,7 @@ package transfer_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -209,6 +210,33 @@ func TestUploadGoesBack(t *testing.T) {
 	up.URL, up.Client = s.URL+"/tus", s.client()
 	_, err = up.Send(t.Context(), bytes.NewReader(data), int64(len(data)))
 	assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+}
+
+// TestUploadBackAndForth: a server that takes a part and refuses the next one, because it has lost
+// the first, is not followed for ever.
+func TestUploadBackAndForth(t *testing.T) {
+	s := newStore(t, false, 100, func(int) string { return "" })
+	s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.requests++
+		_, _ = io.Copy(io.Discard, r.Body)
+		offset, status := "0", http.StatusConflict
+		switch {
+		case r.Method == http.MethodHead:
+			status = http.StatusOK
+		case r.Header.Get("Upload-Offset") == "0":
+			offset, status = "10", http.StatusNoContent
+		}
+		w.Header().Set("Upload-Offset", offset)
+		w.WriteHeader(status)
+	})
+	up := transfer.Upload{Client: s.client(), URL: s.URL, Protocol: transfer.Tus{}, Part: 10, Policy: retry.Policy{Backoff: retry.NoDelay{}}}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	_, err := up.Send(ctx, bytes.NewReader(content(100)), 100)
+	assert.ErrorContains(t, err, "0 instead of 10")
+	assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+	s.Close()
+	assert.Less(t, s.requests, 30)
 }
 
 // TestUploadOfChangedFile: a file that another program writes is not called uploaded.
