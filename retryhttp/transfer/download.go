@@ -72,8 +72,9 @@ func (d *Download) To(ctx context.Context, w io.Writer) error {
 // its bytes are in name.part and its version is in name.version. Another call of File, also by
 // another process, goes on from there. If the resource has changed, File begins again.
 //
-// A file with that name is replaced at the end, in one step. File never overwrites a name.part
-// that it did not begin. If another program writes to its name.part, File ends with an error.
+// A file with that name is replaced at the end, in one step. File never overwrites a name.part or
+// a name.version that it did not begin. If another program writes to its name.part, File ends with
+// an error.
 func (d *Download) File(ctx context.Context, name string) error {
 	f, err := openPart(name, d.URL)
 	if err != nil {
@@ -126,12 +127,14 @@ func openPart(name, address string) (*part, error) {
 	p := &part{version: name + ".version", url: u.String()}
 	var kept state
 	text, err := os.ReadFile(p.version)
-	exists := err == nil
 	if err != nil && !errfacts.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if exists {
-		_ = json.Unmarshal(text, &kept) // an invalid one is that of no version
+	if len(text) > 0 { // an empty one was about to be written
+		err = json.Unmarshal(text, &kept)
+		if err != nil || kept.URL == "" {
+			return nil, fmt.Errorf("transfer: %s exists, and is not of a download", p.version)
+		}
 	}
 	p.File, err = os.OpenFile(name+".part", os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
@@ -143,8 +146,8 @@ func openPart(name, address string) (*part, error) {
 	}
 	p.size = info.Size()
 	switch {
-	case p.size > 0 && !exists:
-		return nil, errors.Join(fmt.Errorf("transfer: %s.part exists, and is not of a download: there is no %s", name, p.version), p.Close())
+	case p.size > 0 && len(text) == 0:
+		return nil, errors.Join(fmt.Errorf("transfer: %s.part exists, and is not of a download: %s says nothing about it", name, p.version), p.Close())
 	case kept.URL == p.url && kept.Range.Version != "":
 		p.begun = kept.Range
 		return p, nil
@@ -167,16 +170,25 @@ func (p *part) begin(r Range) error {
 
 // Write appends to the file. It fails if another program has written to the file.
 func (p *part) Write(b []byte) (int, error) {
-	info, err := p.Stat()
+	err := p.unchanged()
 	if err != nil {
 		return 0, err
-	}
-	if info.Size() != p.size {
-		return 0, fmt.Errorf("transfer: another program writes to %s", p.Name())
 	}
 	n, err := p.WriteAt(b, p.size)
 	p.size += int64(n)
 	return n, err
+}
+
+// unchanged returns an error if another program has written to the file.
+func (p *part) unchanged() error {
+	info, err := p.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() != p.size {
+		return fmt.Errorf("transfer: another program writes to %s", p.Name())
+	}
+	return nil
 }
 
 func (p *part) empty() error {
@@ -186,7 +198,11 @@ func (p *part) empty() error {
 
 // finish gives the file its name.
 func (p *part) finish(name string) error {
-	err := errors.Join(p.Sync(), p.Close())
+	err := p.unchanged()
+	if err != nil {
+		return err
+	}
+	err = errors.Join(p.Sync(), p.Close())
 	if err != nil {
 		return err
 	}

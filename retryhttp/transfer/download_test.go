@@ -197,12 +197,24 @@ func TestDownloadKeepsForeignFiles(t *testing.T) {
 	}))
 	defer s.Close()
 	down := transfer.Download{Client: quick(), URL: s.URL}
-	require.NoError(t, os.WriteFile(name+".part", []byte("mine"), 0o666))
-	assert.ErrorContains(t, down.File(t.Context(), name), "is not of a download")
-	kept, err := os.ReadFile(name + ".part")
-	require.NoError(t, err)
-	assert.Equal(t, "mine", string(kept))
-	require.NoError(t, os.Remove(name+".part"))
+	for what, foreign := range map[string]map[string]string{
+		"a part":                         {".part": "mine"},
+		"a part, and an empty version":   {".part": "mine", ".version": ""},
+		"a part, and a version":          {".part": "mine", ".version": "v1.2.3"},
+		"a version":                      {".version": "v1.2.3"},
+		"a version in JSON of its owner": {".version": `{"version": "1.2.3"}`},
+	} {
+		for suffix, text := range foreign {
+			require.NoError(t, os.WriteFile(name+suffix, []byte(text), 0o666))
+		}
+		assert.ErrorContains(t, down.File(t.Context(), name), "is not of a download", what)
+		for suffix, text := range foreign {
+			kept, err := os.ReadFile(name + suffix)
+			require.NoError(t, err, what)
+			assert.Equal(t, text, string(kept), what)
+			require.NoError(t, os.Remove(name+suffix))
+		}
+	}
 
 	once := false
 	down.Client = &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -214,9 +226,21 @@ func TestDownloadKeepsForeignFiles(t *testing.T) {
 		return resp, err
 	})}
 	assert.ErrorContains(t, down.File(t.Context(), name), "another program writes to")
-	kept, err = os.ReadFile(name + ".part")
+	kept, err := os.ReadFile(name + ".part")
 	require.NoError(t, err)
 	assert.Equal(t, "another", string(kept))
+	_, err = os.Stat(name)
+	assert.ErrorIs(t, err, os.ErrNotExist)
+
+	require.NoError(t, os.Remove(name+".part"))
+	down.Verify = func(io.Reader) error { // the other program writes after the last byte has arrived
+		f, err := os.OpenFile(name+".part", os.O_APPEND|os.O_WRONLY, 0)
+		require.NoError(t, err)
+		_, err = f.WriteString("more")
+		require.NoError(t, err)
+		return f.Close()
+	}
+	assert.ErrorContains(t, down.File(t.Context(), name), "another program writes to")
 	_, err = os.Stat(name)
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
