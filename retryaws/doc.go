@@ -33,8 +33,8 @@
 //
 // These rules, and those of the presets, also retry after a lost connection, although the
 // operation may have been executed. An UpdateItem that adds to a number then adds twice. The
-// option [Safely] of WithPolicy repeats an operation after a lost response only if it reads,
-// carries an idempotency token, or is one that you name:
+// option [Safely] of WithPolicy repeats an operation after a lost response only if a second
+// execution does no harm, or if you name the operation:
 //
 //	o.APIOptions = append(o.APIOptions, retryaws.WithPolicy(policy, retryaws.Safely("PutItem")))
 //
