@@ -6,8 +6,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"strconv"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -78,7 +82,7 @@ type broker struct {
 	refuse  func(t *testing.T) // dead letters cannot be stored from now on
 	accept  func(t *testing.T)
 	remove  func(t *testing.T) // the queue; nil: not tried
-	restart func() error       // after a kill; nil: not tried
+	restart func() error       // after a kill, or what the fake can do instead
 	ordered bool               // messages with one key
 	counts  bool               // deliveries that killed their worker
 }
@@ -225,9 +229,13 @@ func openRedis(t *testing.T) *broker {
 
 func openKafka(t *testing.T) *broker {
 	const topic = "orders"
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(3, topic), kfake.SeedTopics(1, topic+".dead"))
+	data := t.TempDir() // what a broker has acknowledged is there
+	begin := func(port int) (*kfake.Cluster, error) {
+		return kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(port), kfake.DataDir(data), kfake.SyncWrites(), kfake.SeedTopics(3, topic), kfake.SeedTopics(1, topic+".dead"))
+	}
+	cluster, err := begin(0)
 	require.NoError(t, err)
-	t.Cleanup(cluster.Close)
+	t.Cleanup(func() { cluster.Close() })
 	seeds := kgo.SeedBrokers(cluster.ListenAddrs()...)
 	client, err := kgo.NewClient(seeds)
 	require.NoError(t, err)
@@ -289,6 +297,19 @@ func openKafka(t *testing.T) *broker {
 			_, err := admin.CreateTopics(ctx, 1, 1, nil, topic+".dead")
 			assert.NoError(t, err)
 		},
+		restart: func() error {
+			_, port, err := net.SplitHostPort(cluster.ListenAddrs()[0])
+			if err != nil {
+				return err
+			}
+			number, err := strconv.Atoi(port)
+			if err != nil {
+				return err
+			}
+			cluster.Close()
+			cluster, err = begin(number)
+			return err
+		},
 	}
 }
 
@@ -302,11 +323,15 @@ func header(r *kgo.Record, key string) string {
 }
 
 func openSQS(t *testing.T) *broker {
-	client := sqs.New(sqs.Options{
+	options := sqs.Options{
 		Region:       "us-east-1",
 		BaseEndpoint: aws.String("http://" + moto.Start(t)),
 		Credentials:  credentials.NewStaticCredentialsProvider("id", "key", ""),
-	})
+	}
+	client := sqs.New(options)
+	network := new(brokenNetwork)
+	options.HTTPClient = &http.Client{Transport: network}
+	workers := sqs.New(options)
 	ctx := context.WithoutCancel(t.Context())
 	create := func(t *testing.T, name string) string {
 		out, err := client.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: &name})
@@ -337,7 +362,7 @@ func openSQS(t *testing.T) *broker {
 		},
 		session: func(_ string, policy retry.Policy, handle func(context.Context, string) error) func(context.Context, func()) error {
 			policy.MaxAttempts += 4 // deploys count
-			return SQS{Client: client, URL: url, Dead: dead, Visibility: 2 * policy.AttemptTimeout, MaxReceive: policy.MaxAttempts + 2, Policy: policy, Handle: func(ctx context.Context, m types.Message) error {
+			return SQS{Client: workers, URL: url, Dead: dead, Visibility: 2 * policy.AttemptTimeout, MaxReceive: policy.MaxAttempts + 2, Policy: policy, Handle: func(ctx context.Context, m types.Message) error {
 				return handle(ctx, *m.Body)
 			}}.Session
 		},
@@ -356,7 +381,29 @@ func openSQS(t *testing.T) *broker {
 			assert.NoError(t, err)
 		},
 		accept: func(t *testing.T) { create(t, name+"-dead") },
+		restart: func() error { // moto would forget its messages
+			network.broken.Store(true)
+			time.Sleep(*outage / 4)
+			network.broken.Store(false)
+			return nil
+		},
 	}
+}
+
+// A brokenNetwork loses responses, and refuses new messages: with a lost response, there would be
+// two dead letters.
+type brokenNetwork struct{ broken atomic.Bool }
+
+func (b *brokenNetwork) RoundTrip(req *http.Request) (*http.Response, error) {
+	if b.broken.Load() && req.Header.Get("X-Amz-Target") == "AmazonSQS.SendMessage" {
+		return nil, syscall.ECONNREFUSED
+	}
+	response, err := http.DefaultTransport.RoundTrip(req)
+	if err == nil && b.broken.Load() {
+		_ = response.Body.Close()
+		return nil, syscall.ECONNRESET
+	}
+	return response, err
 }
 
 // keep runs a session again and again until ctx ends.

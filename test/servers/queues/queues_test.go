@@ -139,14 +139,12 @@ func TestQueues(t *testing.T) {
 	onEachBroker(t, func(t *testing.T, b *broker) { tryQueue(t, b, nil) })
 }
 
-// TestKilledBroker is TestQueues, and the broker is killed once.
+// TestKilledBroker is TestQueues, and the broker is killed once. Kafka's fake is stopped and begins
+// again with its data, and SQS loses its connections for a while.
 func TestKilledBroker(t *testing.T) {
 	for name, open := range brokers {
 		t.Run(name, func(t *testing.T) {
 			b := open(t)
-			if b.restart == nil {
-				t.Skip("its server is a fake")
-			}
 			tryQueue(t, b, b.restart)
 		})
 	}
@@ -211,9 +209,24 @@ func tryQueue(t *testing.T, b *broker, restart func() error) {
 	}
 	if b.ordered {
 		for key, numbers := range l.order {
+			if restart != nil {
+				numbers = firstTimes(numbers)
+			}
 			assert.True(t, slices.IsSorted(numbers), "%s: %v", key, numbers)
 		}
 	}
+}
+
+// firstTimes leaves out what was handled again, because a killed broker has not stored that it was
+// handled.
+func firstTimes(numbers []int) []int {
+	var first []int
+	for _, n := range numbers {
+		if !slices.Contains(first, n) {
+			first = append(first, n)
+		}
+	}
+	return first
 }
 
 // TestCrash: a message kills its workers. It becomes a dead letter, and the others are handled.
