@@ -157,7 +157,8 @@ type Transport struct {
 	// than an upload. The time in which the request waits for a connection, or for the next
 	// bytes of its own body, does not count. If a connection is opened for the request, each step
 	// of that, such as the TLS handshake, has the same limit. If Base does not report these events
-	// to an httptrace, the time begins when Base gets the request.
+	// to an httptrace, the time begins when Base gets the request. An interim response, such as
+	// 103 Early Hints, is not the response that is waited for.
 	//
 	// The attempt then fails, and is retried over another connection if the request may be
 	// repeated. Each hedged copy has a time of its own. 0 means no limit.
