@@ -5,6 +5,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/gobackoff/retry"
 )
 
 // Exit statuses that are not the command's own, as used by timeout(1) and shells.
@@ -70,7 +72,7 @@ func (o *outcome) Error() string {
 	case o.limit != "":
 		text = "ended by the " + o.limit
 	case o.failure != nil:
-		text = o.failure.Error()
+		text = retry.Text(o.failure) // which leaves out secrets in the URL of a target
 	case o.signal != 0:
 		text = fmt.Sprintf("signal %d (%s)", int(o.signal), signalName(o.signal))
 	case o.unmet != "":

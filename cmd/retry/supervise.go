@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os/exec"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -76,11 +76,21 @@ func (s *session) supervise(ctx context.Context, c command, started func(), judg
 
 // notStarted adds advice to the error of a command that could not be started.
 func notStarted(name string, err error) error {
-	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w%s", err, advice(name))
+	if !errors.Is(err, exec.ErrNotFound) && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	return err
+	text := strings.ReplaceAll(err.Error(), name, withoutSecrets(name))
+	return &publicError{text + advice(name), err}
 }
+
+// A publicError is an error with another text.
+type publicError struct {
+	text string
+	err  error
+}
+
+func (e *publicError) Error() string { return e.text }
+func (e *publicError) Unwrap() error { return e.err }
 
 // over updates the command's state and reports whether there is nothing left to wait for.
 func (v *supervisor) over() bool {

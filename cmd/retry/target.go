@@ -31,11 +31,21 @@ func isTarget(text string) bool {
 	return ok && slices.Contains(schemes, scheme) && (scheme[0] != 'h' || strings.HasPrefix(rest, "//"))
 }
 
+// withoutSecrets returns an argument that cannot be used, without what may be a password if it is like
+// a URL.
+func withoutSecrets(argument string) string {
+	scheme, _, isURL := strings.Cut(argument, "://")
+	if !isURL {
+		return argument
+	}
+	return scheme + "://…"
+}
+
 func parseTargets(args []string) ([]target, error) {
 	var targets []target
 	for _, text := range args {
 		if !isTarget(text) {
-			return nil, fmt.Errorf("%q is not a target such as tcp:HOST:PORT, https://… or file:PATH; to run a command after the wait: retry TARGET -- COMMAND", text)
+			return nil, fmt.Errorf("%q is not a target such as tcp:HOST:PORT, https://… or file:PATH; to run a command after the wait: retry TARGET -- COMMAND", withoutSecrets(text))
 		}
 		scheme, name, _ := strings.Cut(text, ":")
 		switch scheme {
@@ -50,7 +60,7 @@ func parseTargets(args []string) ([]target, error) {
 		default:
 			name = text
 			if u, err := url.Parse(name); err != nil || u.Host == "" {
-				return nil, fmt.Errorf("%q is not a URL with a host", text)
+				return nil, fmt.Errorf("%q is not a URL with a host", withoutSecrets(text))
 			}
 		}
 		targets = append(targets, target{scheme, name})
@@ -82,7 +92,9 @@ func (t target) check(ctx context.Context, accepts func(status int) bool) error 
 	}
 	response.Body.Close()
 	if !accepts(response.StatusCode) {
-		return &notReady{fmt.Sprintf("%s: status %s", t.name, response.Status), retryhttp.RetryAfter(response, time.Now())}
+		public := *request.URL
+		public.User, public.RawQuery, public.Fragment = nil, "", ""
+		return &notReady{fmt.Sprintf("%s: status %s", public.String(), response.Status), retryhttp.RetryAfter(response, time.Now())}
 	}
 	return nil
 }

@@ -236,6 +236,27 @@ func TestTargets(t *testing.T) {
 	}
 }
 
+// TestTargetSecrets: what is secret in the URL of a target is not printed.
+func TestTargetSecrets(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	address := server.Listener.Addr().String()
+	record := filepath.Join(t.TempDir(), "record")
+	for _, target := range []string{
+		"http://user:SECRET@" + address + "/path?token=SECRET#SECRET", "http://user:SECRET@127.0.0.1:1/path?token=SECRET",
+		"https://SECRET@127.0.0.1:1", "postgres://user:SECRET@127.0.0.1:1/db", "http://user:SECRET@h:x/path", "https://:SECRET@",
+	} {
+		r := runRetry(t, "-v", "-t", "1", "--json", record, target)
+		assert.NotZero(t, r.status, target)
+		assert.NotContains(t, r.stderr, "SECRET", target)
+	}
+	r := runRetry(t, "-t", "1", server.URL, "amqp://user:SECRET@127.0.0.1:1")
+	assert.NotContains(t, r.stderr, "SECRET")
+	recorded, err := os.ReadFile(record)
+	require.NoError(t, err)
+	assert.NotContains(t, string(recorded), "SECRET")
+}
+
 // TestTargetHints: a server may ask when to come back, and a budget does not end the wait.
 func TestTargetHints(t *testing.T) {
 	var requests atomic.Int32
