@@ -238,6 +238,9 @@ func (s *said) classOf(o origin) (c Class, unrepeatable bool) {
 	number := s.number
 	switch o {
 	case withStatus, ownNumber:
+		if number < 0 {
+			return ofJSONRPC(number), false
+		}
 		code := s.serviceCode()
 		c = ofResponse(int(number), code)
 		switch {

@@ -79,6 +79,20 @@ func ofRPC(code int64) Class {
 	return Permanent
 }
 
+// ofJSONRPC: the codes of JSON-RPC 2.0, section 5.1, and of Ethereum (EIP-1474). Others are
+// an application's own.
+func ofJSONRPC(code int64) Class {
+	switch code {
+	case -32700, -32600, -32601, -32602: // what was sent does not parse, or is not valid
+		return Permanent
+	case -32603: // internal error
+		return Transient
+	case -32005: // limit exceeded
+		return Throttled
+	}
+	return Unknown
+}
+
 // ofMySQL: "Server Error Message Reference" of MySQL 9, "MariaDB Error Code Reference",
 // "Error Codes" of TiDB's documentation, and ProxySQL. At COMMIT, refusedByMySQL decides
 // about the servers' own numbers.

@@ -247,6 +247,19 @@ type (
 	getter      struct{ n int }
 	// GenericOpenAPIError is the error that OpenAPI Generator makes.
 	GenericOpenAPIError struct{ error string }
+	callFailure         struct {
+		Code    int64
+		Message string
+	}
+	ownResponse   struct{ StatusCode int }
+	clientFailure struct{ HTTPResponse ownResponse }
+	deepFailure   struct {
+		Response *struct {
+			Code        int
+			RawResponse *http.Response
+		}
+	}
+	bodyFailure struct{ Response struct{ Status int } }
 	// hubReply has the fields of go-gh's error.
 	hubReply struct {
 		StatusCode int
@@ -286,6 +299,10 @@ func (s swagger) IsServerError() bool       { return s.n/100 == 5 }
 func (getter) Error() string                { return "getter" }
 func (g getter) GetStatusCode() int         { return g.n }
 func (e GenericOpenAPIError) Error() string { return e.error }
+func (callFailure) Error() string           { return "call" }
+func (clientFailure) Error() string         { return "client" }
+func (deepFailure) Error() string           { return "deep" }
+func (bodyFailure) Error() string           { return "body" }
 func (hubReply) Error() string              { return "hub" }
 
 func (firm) Error() string          { return "firm" }
@@ -344,6 +361,18 @@ func TestForms(t *testing.T) {
 		{hubReply{StatusCode: 403, Message: "You have exceeded a secondary rate limit."}, Throttled},
 		{hubReply{StatusCode: 404, Message: "You have exceeded a secondary rate limit."}, Permanent},
 		{errors.New("too many rows in result set"), Permanent},
+		{callFailure{-32601, "method not found"}, Permanent},
+		{&callFailure{-32603, "internal error"}, Transient},
+		{callFailure{-32005, "limit exceeded"}, Throttled},
+		{callFailure{-32000, "own"}, Unknown},
+		{clientFailure{ownResponse{404}}, Permanent},
+		{clientFailure{}, Unknown},
+		{deepFailure{&struct {
+			Code        int
+			RawResponse *http.Response
+		}{Code: 404, RawResponse: &http.Response{StatusCode: 503}}}, Transient},
+		{deepFailure{}, Unknown},
+		{bodyFailure{struct{ Status int }{429}}, Unknown},
 		{coded("QueueDoesNotExist"), Permanent},
 		{coded("CROSSSLOT"), Permanent},
 	} {
