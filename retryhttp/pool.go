@@ -91,7 +91,7 @@ func (p *Pool[T]) Sign(req *http.Request) (Refused, error) {
 	}
 	return func(resp *http.Response, peek func(int) ([]byte, error)) bool {
 		switch {
-		case isThrottling(resp):
+		case isThrottling(resp), s.secondary > 0:
 			return p.throttle(i, resp, s)
 		case p.Refused.of(resp, peek):
 			return p.refuse(i, s)
@@ -162,7 +162,7 @@ func (p *Pool[T]) throttle(i int, resp *http.Response, s *signing) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
-	pause := RetryAfter(resp, now)
+	pause := cmp.Or(s.secondary, RetryAfter(resp, now))
 	if pause <= 0 {
 		p.state[i].throttled++
 		pause = min(rest(p.state[i].throttled), p.longest())

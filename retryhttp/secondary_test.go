@@ -149,3 +149,30 @@ func TestSecondaryLimitBeside(t *testing.T) {
 		assert.Equal(t, 3, sent)
 	})
 }
+
+// TestSecondaryLimitOfPool: the limit is one of the token, which rests, and another one is used at once.
+func TestSecondaryLimitOfPool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sent := map[string]int{}
+		base := roundTripper(func(req *http.Request) (*http.Response, error) {
+			token := req.Header.Get("Authorization")
+			sent[token]++
+			if token == "one" {
+				var ignored int
+				return answering(&ignored, 403, secondary)(req)
+			}
+			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody, Request: req}, nil
+		})
+		pool := &retryhttp.Pool[string]{Values: []string{"one", "two"}, Set: retryhttp.InHeader("Authorization", "")}
+		client := &http.Client{Transport: &retryhttp.Transport{Base: base, Sign: pool.Sign}}
+		began := time.Now()
+		for range 20 {
+			resp, err := client.Get("http://api/")
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+			assert.Equal(t, 200, resp.StatusCode)
+		}
+		assert.Zero(t, time.Since(began))
+		assert.Equal(t, map[string]int{"one": 1, "two": 20}, sent)
+	})
+}

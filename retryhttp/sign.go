@@ -65,6 +65,8 @@ type signing struct {
 	pooled bool           // Sign has chosen one of several values, so no Limiter of a credential is asked
 	hint   *time.Duration // of a response that throttled one of them, until another may be used; nil: its own
 	turned map[any][]int  // the values of a Pool that were refused, and not throttled
+
+	secondary time.Duration // of the response: see secondaryWait
 }
 
 type signingKey struct{}
@@ -93,7 +95,7 @@ func (s *signing) sign(t *Transport, req *http.Request, getBody func() (io.ReadC
 	own := *asked
 	signed := req.WithContext(s)
 	signed.URL, signed.Body, signed.GetBody = &own, nil, getBody
-	s.refused, s.scope, s.pooled, s.hint = nil, 0, false, nil
+	s.refused, s.scope, s.pooled, s.hint, s.secondary = nil, 0, false, nil, 0
 	refused, err := t.Sign(signed)
 	if err != nil {
 		return err
@@ -184,7 +186,11 @@ func (b wholeReplay) Read(p []byte) (int, error) {
 // isRefused reports whether the server refused what Sign added, and the request is to be signed and
 // sent again. The response is then gone.
 func (c *call) isRefused(ctx context.Context, s *sending, d *delivery) bool {
-	if d.response == nil || !s.signing.refuses(d.response) {
+	if d.response == nil || s.signing == nil {
+		return false
+	}
+	s.signing.secondary = d.secondary
+	if !s.signing.refuses(d.response) {
 		return false
 	}
 	if !c.resendable() || ctx.Err() != nil {
