@@ -140,6 +140,17 @@ func (h *halved) take(t time.Time, n float64) (time.Duration, bool) {
 	return h.quota.take(t, n)
 }
 
+// chance is no limit: it refuses a part of the calls at random.
+type chance float64
+
+func (c chance) take(time.Time, float64) (time.Duration, bool) {
+	return sec, rand.Float64() >= float64(c)
+}
+
+func (c chance) give(float64) {}
+
+func (c chance) state(time.Time) (float64, float64, time.Duration) { return 0, 0, 0 }
+
 // A fleet is a number of processes with a number of workers that share a server's limits.
 type fleet struct {
 	name               string
@@ -348,6 +359,8 @@ func fresh(all map[string]quota) map[string]quota {
 		case *sliding:
 			c := *q
 			copies[name] = &c
+		case chance:
+			copies[name] = q
 		case *halved:
 			copies[name] = &halved{quota: fresh(one(q.quota))[""]}
 		}
@@ -392,10 +405,10 @@ var fleets = []fleet{
 	{name: "window of an hour", jobs: 4500, quotas: one(&window{limit: 5000, length: time.Hour}), least: 100, most: 1, within: 1550 * ms},
 	{name: "window of a second, resets in milliseconds", headers: millis, jobs: 2000, quotas: one(&window{limit: 50, length: sec}), least: 95, most: 1.48, within: 60 * sec},
 	{name: "half of the calls do not count", quotas: one(&halved{quota: &window{limit: 200, length: 8 * sec}}), least: 95, most: 1.5, within: 100 * sec},
-	{name: "sliding window", quotas: one(&sliding{limit: 400, length: 8 * sec}), least: 94, most: 1.5, within: 90 * sec},
+	{name: "sliding window", quotas: one(&sliding{limit: 400, length: 8 * sec}), least: 94, most: 1.6, within: 90 * sec},
 	{name: "windows of a second and a minute", jobs: 3000, quotas: map[string]quota{"second": &window{limit: 60, length: sec}, "minute": &window{limit: 1000, length: 60 * sec}}, least: 95, most: 1.6, within: 170 * sec},
 	{name: "windows of a second and a minute, five routes", routes: 5, jobs: 3000, quotas: map[string]quota{"second": &window{limit: 60, length: sec}, "minute": &window{limit: 1000, length: 60 * sec}}, least: 95, most: 1.6, within: 170 * sec},
-	{name: "bucket", quotas: one(&bucket{limit: 400, rate: 50}), least: 99, most: 1.06, within: 95 * sec},
+	{name: "bucket", quotas: one(&bucket{limit: 400, rate: 50}), least: 99, most: 1.06, within: 110 * sec},
 	{name: "bucket, five routes", routes: 5, quotas: one(&bucket{limit: 400, rate: 50}), least: 99, most: 1.1, within: 95 * sec},
 	{name: "slow bucket", processes: 4, workers: 4, jobs: 200, quotas: one(&bucket{limit: 60, rate: 1}), least: 97, most: 1.12, within: 180 * sec},
 	{name: "tokens, slow bucket", processes: 10, takes: 3 * sec, jobs: 1000, cost: between(500, 3000), quotas: map[string]quota{"tokens": &bucket{limit: 400_000, rate: 400_000. / 60}}, least: 97, most: 1.1, within: 230 * sec},
@@ -407,6 +420,10 @@ var fleets = []fleet{
 	{name: "no limit is near", workers: 1, quotas: one(&window{limit: 4000, length: 8 * sec}), least: 100, most: 1, within: 21 * sec},
 	{name: "nothing is ever left, wrongly", workers: 4, headers: says(func(l, r float64, d time.Duration) (float64, float64, time.Duration) { return l, 0, d }), quotas: one(&window{limit: 4000, length: 8 * sec}), least: 100, most: 1, within: 10 * sec},
 	{name: "five are always left, wrongly", workers: 4, headers: says(func(l, r float64, d time.Duration) (float64, float64, time.Duration) { return 400, 5, 60 * sec }), quotas: one(&window{limit: 4000, length: 8 * sec}), least: 100, most: 1, within: 8500 * ms},
+	{name: "no limit, 1 % refused at random", jobs: 40_000, headers: silent, retryAfter: never, quotas: one(chance(0.01)), least: 99, most: 1.05, within: 45 * sec},
+	{name: "no limit, 6 % refused at random", jobs: 40_000, headers: silent, retryAfter: never, quotas: one(chance(0.06)), least: 99, most: 1.1, within: 220 * sec},
+	{name: "no limit, 1 % refused at random, one process", processes: 1, workers: 64, jobs: 20_000, headers: silent, retryAfter: never, quotas: one(chance(0.01)), least: 99, most: 1.05, within: 170 * sec},
+	{name: "no limit, 6 % refused at random, one process", processes: 1, workers: 64, jobs: 20_000, headers: silent, retryAfter: never, quotas: one(chance(0.06)), least: 99, most: 1.1, within: 2000 * sec},
 
 	// As the documentation of these APIs says.
 	{name: "GitHub, 900 a minute, Retry-After", workers: 4, takes: 200 * ms, headers: silent, quotas: one(&window{limit: 900, length: 60 * sec}), least: 97, most: 1.1, within: 270 * sec},
