@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -140,7 +141,7 @@ func checkSearch(t *testing.T, address string) {
 	} {
 		var results []string
 		tab.Run(t, chromedp.Evaluate(`sessionStorage.clear()`, nil), // it keeps the last words
-			chromedp.Click(".VPNavBarSearch button"), chromedp.WaitVisible("#localsearch-input"),
+			open(".VPNavBarSearch button", "#localsearch-input"), chromedp.WaitVisible("#localsearch-input"),
 			chromedp.Evaluate(fmt.Sprintf(`{
 				const input = document.querySelector("#localsearch-input")
 				input.value = %q
@@ -167,8 +168,22 @@ func checkSmallScreen(t *testing.T, address, folder string) {
 			chromedp.Evaluate(`document.documentElement.scrollWidth > innerWidth`, &wide))
 		assert.False(t, wide, "%s is wider than the screen", name)
 	}
-	tab.Run(t, chromedp.Navigate(address+base+"docs/"), chromedp.Click(".VPLocalNav .menu"), chromedp.WaitVisible(`.VPSidebar a[href$="/docs/guide.html"]`))
+	tab.Run(t, chromedp.Navigate(address+base+"docs/"), open(".VPLocalNav .menu", ".VPSidebar.open"), chromedp.WaitVisible(`.VPSidebar a[href$="/docs/guide.html"]`))
 	tab.Screenshot(t, "menu")
-	tab.Run(t, chromedp.Click(`.VPSidebar a[href$="/docs/guide.html"]`), chromedp.WaitVisible(`//h1[contains(., "Using retry")]`, chromedp.BySearch))
+	// A click at its place would miss it while the menu moves in.
+	tab.Run(t, chromedp.Evaluate(`document.querySelector('.VPSidebar a[href$="/docs/guide.html"]').click()`, nil), chromedp.WaitVisible(`//h1[contains(., "Using retry")]`, chromedp.BySearch))
 	tab.Screenshot(t, "guide")
+}
+
+// open clicks a button until what it opens is there. At first, a page is HTML, and its scripts do not
+// hear a click.
+func open(button, opened string) chromedp.Action {
+	script := fmt.Sprintf(`(() => {
+		if (document.querySelector(%q)) {
+			return true
+		}
+		document.querySelector(%q)?.click()
+		return false
+	})()`, opened, button)
+	return chromedp.Poll(script, nil, chromedp.WithPollingInterval(100*time.Millisecond), chromedp.WithPollingTimeout(2*time.Minute))
 }
