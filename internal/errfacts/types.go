@@ -235,13 +235,11 @@ func describeFields(t reflect.Type, info *typeInfo) {
 // A fieldAt is a field of a struct, or of one that it embeds.
 type fieldAt struct {
 	reflect.StructField
-	path       string
-	inResponse bool // it is in a response of a client's own type
+	path string
 }
 
-// fieldsOf returns the fields of a struct, then those of the structs that it embeds, and so on, and
-// the fields about HTTP of a client's own response in it. Fields that are embedded twice, which Go
-// does not promote, are not told apart.
+// fieldsOf returns the fields of a struct, then those of the structs that it embeds, and so on. Fields
+// that are embedded twice, which Go does not promote, are not told apart.
 func fieldsOf(t reflect.Type) (all []fieldAt) {
 	const most = 3
 	level := []fieldAt{{StructField: reflect.StructField{Type: t}}}
@@ -249,14 +247,9 @@ func fieldsOf(t reflect.Type) (all []fieldAt) {
 		var next []fieldAt
 		for _, outer := range level {
 			for f := range structOf(outer.Type).Fields() {
-				at := fieldAt{f, strings.TrimPrefix(outer.path+"."+f.Name, "."), outer.inResponse}
-				if at.inResponse && !at.isOfHTTP() {
-					continue
-				}
+				at := fieldAt{f, strings.TrimPrefix(outer.path+"."+f.Name, ".")}
 				all = append(all, at)
-				isResponse := strings.HasSuffix(f.Name, "Response") && at.kind() != "*http.Response"
-				at.inResponse = at.inResponse || isResponse
-				if (f.Anonymous || isResponse) && structOf(f.Type) != nil {
+				if f.Anonymous && structOf(f.Type) != nil {
 					next = append(next, at)
 				}
 			}
@@ -264,15 +257,6 @@ func fieldsOf(t reflect.Type) (all []fieldAt) {
 		level = next
 	}
 	return all
-}
-
-// isOfHTTP reports whether a field is about a response of HTTP, whatever else is in the struct.
-func (f fieldAt) isOfHTTP() bool {
-	switch f.kind() {
-	case "status", "*http.Response", "http.Header":
-		return true
-	}
-	return false
 }
 
 // structOf returns the struct that t is or points to, or nil.

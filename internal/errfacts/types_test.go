@@ -251,15 +251,6 @@ type (
 		Code    int64
 		Message string
 	}
-	ownResponse   struct{ StatusCode int }
-	clientFailure struct{ HTTPResponse ownResponse }
-	deepFailure   struct {
-		Response *struct {
-			Code        int
-			RawResponse *http.Response
-		}
-	}
-	bodyFailure struct{ Response struct{ Status int } }
 	// hubReply has the fields of go-gh's error.
 	hubReply struct {
 		StatusCode int
@@ -300,9 +291,6 @@ func (getter) Error() string                { return "getter" }
 func (g getter) GetStatusCode() int         { return g.n }
 func (e GenericOpenAPIError) Error() string { return e.error }
 func (callFailure) Error() string           { return "call" }
-func (clientFailure) Error() string         { return "client" }
-func (deepFailure) Error() string           { return "deep" }
-func (bodyFailure) Error() string           { return "body" }
 func (hubReply) Error() string              { return "hub" }
 
 func (firm) Error() string          { return "firm" }
@@ -365,14 +353,6 @@ func TestForms(t *testing.T) {
 		{&callFailure{-32603, "internal error"}, Transient},
 		{callFailure{-32005, "limit exceeded"}, Throttled},
 		{callFailure{-32000, "own"}, Unknown},
-		{clientFailure{ownResponse{404}}, Permanent},
-		{clientFailure{}, Unknown},
-		{deepFailure{&struct {
-			Code        int
-			RawResponse *http.Response
-		}{Code: 404, RawResponse: &http.Response{StatusCode: 503}}}, Transient},
-		{deepFailure{}, Unknown},
-		{bodyFailure{struct{ Status int }{429}}, Unknown},
 		{coded("QueueDoesNotExist"), Permanent},
 		{coded("CROSSSLOT"), Permanent},
 	} {
