@@ -8,39 +8,26 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/test/cyclic"
 	"github.com/gobackoff/retry/retryaws"
 )
-
-// ring is an error that wraps itself. It counts the steps of those who look into it, and ends after
-// far too many, so that a test fails instead of hanging.
-type ring struct{ steps int }
-
-func (*ring) Error() string { return "ring" }
-
-func (r *ring) Unwrap() error {
-	r.steps++
-	if r.steps > 1_000_000 {
-		return nil
-	}
-	return r
-}
 
 // TestEndlessErrors: the SDK looks into an error of its HTTP client for ever if it wraps itself. The
 // functions of this package do not, whoever calls them.
 func TestEndlessErrors(t *testing.T) {
-	endless := &ring{}
-	assert.Equal(t, retry.Verdict{Class: retry.ClassPermanent}, retryaws.SDKRules{}.Classify(endless))
+	ring := &cyclic.Error{}
+	assert.Equal(t, retry.Verdict{Class: retry.ClassPermanent}, retryaws.SDKRules{}.Classify(ring))
 	r, err := retryaws.New(retry.Policy{Budget: newLedger()})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	token, err := r.GetAttemptToken(ctx)
 	require.NoError(t, err)
 	cancel()
-	require.NoError(t, token(endless))
-	assert.False(t, r.IsErrorRetryable(endless))
-	_, err = r.RetryDelay(1, endless)
+	require.NoError(t, token(ring))
+	assert.False(t, r.IsErrorRetryable(ring))
+	_, err = r.RetryDelay(1, ring)
 	require.NoError(t, err)
-	_, err = r.GetRetryToken(t.Context(), endless)
+	_, err = r.GetRetryToken(t.Context(), ring)
 	require.NoError(t, err)
-	assert.Less(t, endless.steps, 100_000)
+	assert.Less(t, ring.Steps, 100_000)
 }
