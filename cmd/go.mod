@@ -4,7 +4,7 @@ go 1.26.0
 
 require (
 	github.com/creack/pty v1.1.24
-	github.com/gobackoff/retry v0.0.0-20261129201102-b7d139536956
+	github.com/gobackoff/retry v0.0.0-20261129212114-9831c7eb7523
 	github.com/lucasb-eyer/go-colorful v1.2.0
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/spf13/pflag v1.0.10

@@ -9,7 +9,7 @@ require (
 	github.com/aws/aws-sdk-go-v2/service/sqs v1.52.0
 	github.com/aws/aws-sdk-go-v2/service/sts v1.51.0
 	github.com/aws/smithy-go v1.28.1
-	github.com/gobackoff/retry v0.0.0-20261129201102-b7d139536956
+	github.com/gobackoff/retry v0.0.0-20261129212114-9831c7eb7523
 	github.com/stretchr/testify v1.8.4
 )
 

@@ -3,7 +3,7 @@ module github.com/gobackoff/retry/retrygrpc
 go 1.26.0
 
 require (
-	github.com/gobackoff/retry v0.0.0-20261129201102-b7d139536956
+	github.com/gobackoff/retry v0.0.0-20261129212114-9831c7eb7523
 	github.com/stretchr/testify v1.12.1
 	golang.org/x/net v0.60.0
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260817212433-ac3dfec99bb1

@@ -3,7 +3,7 @@ module github.com/gobackoff/retry/retrynats
 go 1.26.0
 
 require (
-	github.com/gobackoff/retry v0.0.0-20261129201102-b7d139536956
+	github.com/gobackoff/retry v0.0.0-20261129212114-9831c7eb7523
 	github.com/nats-io/nats.go v1.55.0
 	github.com/stretchr/testify v1.12.1
 )

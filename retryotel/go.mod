@@ -3,7 +3,7 @@ module github.com/gobackoff/retry/retryotel
 go 1.26.0
 
 require (
-	github.com/gobackoff/retry v0.0.0-20261129201102-b7d139536956
+	github.com/gobackoff/retry v0.0.0-20261129212114-9831c7eb7523
 	github.com/stretchr/testify v1.8.4
 	go.opentelemetry.io/otel v1.24.0
 	go.opentelemetry.io/otel/metric v1.24.0

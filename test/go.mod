@@ -52,7 +52,7 @@ require (
 	github.com/go-telegram-bot-api/telegram-bot-api/v5 v5.5.1
 	github.com/go-viper/mapstructure/v2 v2.5.0
 	github.com/go-zookeeper/zk v1.0.4
-	github.com/gobackoff/retry v0.0.0-20261129201102-b7d139536956
+	github.com/gobackoff/retry v0.0.0-20261129212114-9831c7eb7523
 	github.com/gobackoff/retry/retryaws v0.0.0
 	github.com/gobackoff/retry/retrygrpc v0.0.0
 	github.com/gobackoff/retry/retrynats v0.0.0
