@@ -66,6 +66,7 @@ type level struct {
 
 	verified bool      // a refusal has agreed
 	wrong    bool      // until a refusal agrees
+	right    bool      // what this process begins is no longer left
 	lies     int       // calls in a row that succeeded although nothing was left
 	claimed  float64   // begun by this process
 	shown    float64   // how much less is left since
@@ -275,6 +276,7 @@ func (d *level) prove(at time.Time, cost, left, mine float64, turned, over, ok b
 	}
 	if d.claimed >= proof*cost && d.refills != 0 {
 		d.wrong = d.wrong || d.tight && d.shown < d.claimed/4
+		d.right = d.right || d.shown >= d.claimed
 		d.claimed, d.shown = 0, 0
 	}
 }
@@ -347,7 +349,7 @@ func (d *level) gate(now time.Time, l *Limiter, units float64) time.Time {
 	} else if !d.was && !d.tight {
 		return time.Time{}
 	}
-	if !d.verified && out <= 0 { // one at a time, until a refusal shows that it is true
+	if !d.verified && !d.right && out <= 0 { // one at a time, until a refusal shows that it is true
 		return time.Time{}
 	}
 	end := d.end.Add(d.late)
@@ -367,16 +369,26 @@ func (d *level) gate(now time.Time, l *Limiter, units float64) time.Time {
 	if d.refills <= 0 && horizon/2 > l.maxWait() {
 		return time.Time{} // nobody waits for that long, so the calls of an hour are not spread
 	}
-	if refill := d.refill(); refill > 0 {
+	refill := d.refill()
+	if refill > 0 {
 		horizon = duration((d.limit - left) / refill)
 	}
 	horizon = max(horizon, l.rtt, slot)
-	rate := part * drain * left / horizon.Seconds()
-	at := d.last.Add(duration(cost / rate))
+	due := cost * horizon.Seconds() / (part * drain)
 	if d.refills > 0 {
-		return at
+		return now.Add(grown(left, part*refill, now.Sub(d.last).Seconds(), due))
 	}
-	return earlier(end, at)
+	return earlier(end, d.last.Add(duration(due/left)))
+}
+
+// grown returns after how long left × passed is due. Both grow: passed by a second in each second, and
+// left by more.
+func grown(left, more, passed, due float64) time.Duration {
+	b, c := left+more*passed, left*passed-due
+	if c >= 0 {
+		return 0
+	}
+	return duration(-2 * c / (b + math.Sqrt(b*b-4*more*c)))
 }
 
 // available returns when more is available, at the reset at the latest.

@@ -56,3 +56,17 @@ func TestNoMaxWait(t *testing.T) {
 		assert.Greater(t, time.Since(tight), sec, "20 calls without a wait take 0.2 s")
 	})
 }
+
+// TestBucketOfOthers: others have emptied a bucket that gets 50 calls in a second. The part of a
+// process that has hardly begun is small, and it grows while the first call waits.
+func TestBucketOfOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &ratelimit.Limiter{}
+		call(l, ratelimit.Response{OK: true, States: state(400, 200, 4*sec)})
+		assert.Zero(t, waits(t, l, t.Context()))
+		call(l, ratelimit.Response{Refused: true, Hint: 20 * ms, States: state(400, 0, 8*sec)})
+		waited := waits(t, l, within(t, time.Minute))
+		assert.Greater(t, waited, sec)
+		assert.Less(t, waited, 10*sec)
+	})
+}

@@ -233,6 +233,9 @@ func (l *Limiter) tell(now time.Time, on *route, b Begun, r Response) (explained
 		if d.hear(now, l, b, b.sent(d, since, r.Refused), r.States[i], r) {
 			explained = true
 		}
+		if r.OK && !b.counted(d) { // it began before this limit was known
+			d.mine += d.cost(b.cost)
+		}
 		d.sample.note(now, on, b, d)
 	}
 	l.untell(on, told, b, r.OK)
