@@ -26,6 +26,9 @@ import (
 //	         for which the line is too long do not wait.
 //	off      A minute without a refusal has passed, and nothing waits for the rate.
 //
+// A server may also refuse at random, as a language model does while others use all of it. Going
+// slower does not help then. The bands show this, and the rate does not fall below their floor.
+//
 // Only the calls of routes that were refused wait, and only their successes count.
 type learned struct {
 	rate    float64   // calls in a second; 0: off
@@ -34,17 +37,22 @@ type learned struct {
 	cut     time.Time // when a refusal last lowered the rate
 	flowed  float64   // the rate before the dry time
 
-	dry     int       // refusals without a success
-	dryFrom time.Time // the first of them
-	came    float64   // calls since then
-	turned  time.Time // the end of the last dry time; zero: there was none
-	gained  float64   // successes since then
-	grown   float64   // successes since the last refusal
-	missed  int       // failures since the last success that were no refusals
-	before  float64   // the rate before them
-	success time.Time // the last one
+	dry     int           // refusals without a success
+	dryFrom time.Time     // the first of them
+	came    float64       // calls since then
+	turned  time.Time     // the end of the last dry time; zero: there was none
+	gained  float64       // successes since then
+	lost    float64       // refusals since then
+	row     row           // of this dry time
+	floor   float64       // what the bands say
+	takes   time.Duration // the latest success
+	grown   float64       // successes since the last refusal
+	missed  int           // failures since the last success that were no refusals
+	before  float64       // the rate before them
+	success time.Time     // the last one
 
-	units, seconds float64 // sums of what was gained, and in which time
+	units, tried, seconds float64 // sums of what was gained, of that and what was lost, and of the time
+	bands                 bands
 
 	hints    int       // refusals with a hint, in this dry time
 	hinted   time.Time // the first of them, or the third
@@ -173,16 +181,24 @@ func (d *learned) refuse(now time.Time, b Begun, hint time.Duration) {
 			time: d.time + 1, spell: d.spell, pace: d.pace,
 		}
 	}
+	d.lost++
 	if d.dry == 0 && b.at.Before(d.turned) {
 		return // the server refused it in the dry time that has ended
 	}
 	if d.dry == 0 {
-		d.flowed, d.dryFrom, d.came, d.dried = d.rate, now, 0, 0
+		d.flowed, d.dryFrom, d.came, d.row, d.dried = d.rate, now, 0, row{}, 0
 		d.spell++
 	}
 	d.dry++
+	if b.at.After(d.dryFrom) {
+		d.row.add(b.at)
+	}
 	if !first && b.at.After(d.cut) {
-		d.rate, d.cut = max(d.rate*fewer, leastRate, d.demand(now)/30), now
+		least := max(leastRate, d.demand(now)/30)
+		if now.Sub(d.dryFrom) <= 2*d.takes { // a success may be on its way
+			least = max(least, min(d.rate, d.floor))
+		}
+		d.rate, d.cut = max(d.rate*fewer, least), now
 		d.next = later(d.next, now.Add(duration(1/d.rate)))
 	}
 	if hint <= longHint {
@@ -218,9 +234,9 @@ func (d *learned) succeed(now time.Time, b Begun) {
 	}
 	d.grown += weight
 	passed := min(now.Sub(d.success), probing).Seconds()
-	d.success = now
+	d.success, d.takes = now, now.Sub(b.at)
 	if d.dry > 0 && !b.at.Before(d.dryFrom) {
-		d.flow(now)
+		d.flow(now, b)
 		return
 	}
 	if d.dry > 0 || !d.next.After(now) {
@@ -263,16 +279,24 @@ func (d *learned) tooLong(now time.Time, queues []*queue, c *caller) bool {
 }
 
 // flow ends a dry time.
-func (d *learned) flow(now time.Time) {
-	if !d.turned.IsZero() {
-		d.units = d.units/2 + d.gained
-		d.seconds = d.seconds/2 + now.Sub(d.turned).Seconds()
-		d.rate = max(leastRate, d.units/max(d.seconds, 0.01))
-	} else {
+func (d *learned) flow(now time.Time, b Begun) {
+	if d.turned.IsZero() {
 		d.flowed = max(d.flowed, d.demand(now))
 		d.rate = max(d.rate, d.flowed/(1+now.Sub(d.dryFrom).Seconds()))
+	} else {
+		d.units = d.units/2 + d.gained
+		d.tried = d.tried/2 + d.gained + d.lost
+		d.seconds = d.seconds/2 + max(now.Sub(d.turned).Seconds(), 0.01)
+		d.rate = max(leastRate, d.units/d.seconds)
+		d.floor = 0
+		if !d.row.full(b.at) {
+			pace := d.tried / d.seconds
+			d.bands.add(now, pace, d.gained, d.lost)
+			d.floor = d.bands.floor(now, pace, d.flowed)
+		}
+		d.rate = max(d.rate, d.floor)
 	}
-	d.turned, d.gained = now, 0
+	d.turned, d.gained, d.lost = now, 0, 0
 	d.dry, d.hints = 0, 0
 	d.hinted, d.closed, d.probe = time.Time{}, time.Time{}, time.Time{}
 	d.next = now

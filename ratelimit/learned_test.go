@@ -136,3 +136,56 @@ func TestTooLongForTheRate(t *testing.T) {
 		})
 	}
 }
+
+// TestRefusedAtRandom: 20 workers soon begin about as many calls as without a Limiter if a server
+// refuses every fifth request at any rate, and no more than it allows if it has a limit.
+func TestRefusedAtRandom(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		server      func(n int64) ratelimit.Response // to the n-th request
+		least, most float64                          // calls in a second, after three minutes
+	}{
+		{"at random", func(n int64) ratelimit.Response {
+			return ratelimit.Response{OK: n%5 > 0, Refused: n%5 == 0}
+		}, 100, 200},
+		{"above ten in a second", limitTo(10), 7, 13},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := &ratelimit.Limiter{}
+				var requests atomic.Int64
+				ctx, cancel := context.WithCancel(t.Context())
+				var workers sync.WaitGroup
+				for range 20 {
+					workers.Go(func() {
+						for ctx.Err() == nil && l.Wait(ctx) == nil {
+							b := l.Begin(ctx)
+							time.Sleep(100 * ms)
+							l.Hear(b, tt.server(requests.Add(1)))
+						}
+					})
+				}
+				time.Sleep(3 * time.Minute)
+				requests.Store(0)
+				time.Sleep(time.Minute)
+				got := float64(requests.Load()) / 60
+				cancel()
+				workers.Wait()
+				assert.GreaterOrEqual(t, got, tt.least)
+				assert.LessOrEqual(t, got, tt.most)
+			})
+		})
+	}
+}
+
+// limitTo returns a server with a bucket of so many calls in a second.
+func limitTo(rate float64) func(int64) ratelimit.Response {
+	var mu sync.Mutex
+	b := &bucket{limit: rate, rate: rate}
+	return func(int64) ratelimit.Response {
+		mu.Lock()
+		defer mu.Unlock()
+		_, ok := b.take(time.Now(), 1)
+		return ratelimit.Response{OK: ok, Refused: !ok}
+	}
+}

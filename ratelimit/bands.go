@@ -1,0 +1,100 @@
+package ratelimit
+
+import (
+	"math"
+	"time"
+)
+
+// Bands tell refusals that come at random from those that a slower pace prevents. A band has what
+// the server answered while requests began at one pace, within a factor of two. If the server has
+// a limit, a quarter of the pace gets more successes for each refusal. If it refuses at random, it
+// gets as many. If refusals are rare, it does not matter.
+//
+// Dry times with a full row are left out, because something is used up then.
+type bands [16]band
+
+type band struct {
+	good, bad float64
+	pace      float64 // of the last requests
+	at        time.Time
+}
+
+// further is how many times the pace at which the server refuses at random is tried next. TestNumbers
+// has a server with which less is worse.
+var further = 2.
+
+// Bounds: no server says what they have to be.
+const (
+	enough  = 5                // refusals are needed to compare two bands
+	rare    = 40               // so many successes for a refusal need not become more
+	slowest = 1. / 8           // requests a second, in the first band
+	recent  = 10 * time.Minute // what happened before does not count
+)
+
+func bandOf(pace float64) int {
+	return min(max(math.Ilogb(pace/slowest), 0), len(bands{})-1)
+}
+
+// add adds the responses of a time in which requests began at a pace.
+func (all *bands) add(now time.Time, pace, good, bad float64) {
+	b := &all[bandOf(pace)]
+	if now.Sub(b.at) > recent {
+		*b = band{}
+	}
+	b.good, b.bad, b.pace, b.at = b.good+good, b.bad+bad, pace, now
+	if b.bad > 4*enough {
+		b.good, b.bad = b.good/2, b.bad/2
+	}
+}
+
+// floor returns the rate below which the rate should not fall at a pace. It is one of these:
+//
+//   - the present rate, if refusals are rare at this pace
+//   - the beginning of its band, if too little is known of the band
+//   - twice the fastest pace at which the server is known to refuse at random
+//   - 0
+func (all *bands) floor(now time.Time, pace, present float64) (rate float64) {
+	at := bandOf(pace)
+	if all[at].bad < enough {
+		rate = math.Ldexp(slowest, at)
+	}
+	if all[at].good >= rare*all[at].bad {
+		rate = max(rate, present)
+	}
+	var slower band
+	for i, b := range all[2:] {
+		if now.Sub(all[i].at) <= recent {
+			slower.good += all[i].good
+			slower.bad += all[i].bad
+		}
+		if now.Sub(b.at) > recent || min(b.bad, slower.bad) < enough {
+			continue
+		}
+		gain := slower.good / slower.bad / (b.good / b.bad)
+		if gain > 0.5 && gain <= 1 { // with fewer, the server was worse then
+			rate = max(rate, further*b.pace)
+		}
+	}
+	return rate
+}
+
+// A row has the first three refused requests of a dry time, in the order in which they began.
+type row [3]time.Time
+
+func (r *row) add(at time.Time) {
+	for i, t := range r {
+		if t.IsZero() || at.Before(t) {
+			r[i], at = at, t
+		}
+		if at.IsZero() {
+			return
+		}
+	}
+}
+
+// full reports whether all three began before a time. They are hardly refused at random if those
+// that began then are the first to succeed.
+func (r *row) full(before time.Time) bool {
+	last := r[len(r)-1]
+	return !last.IsZero() && last.Before(before)
+}
