@@ -19,9 +19,11 @@ type band struct {
 	at        time.Time
 }
 
-// further is how many times the pace at which the server refuses at random is tried next. TestNumbers
-// has a server with which less is worse.
-var further = 2.
+// The numbers of the bands. TestNumbers has for each a server with which less is worse.
+var (
+	alike   = 1.3 // up to so many times as many successes for each refusal do not show that slower is better
+	further = 2.  // so many times the pace at which the server refuses at random is tried next
+)
 
 // Bounds: no server says what they have to be.
 const (
@@ -71,7 +73,7 @@ func (all *bands) floor(now time.Time, pace, present float64) (rate float64) {
 			continue
 		}
 		gain := slower.good / slower.bad / (b.good / b.bad)
-		if gain > 0.5 && gain <= 1 { // with fewer, the server was worse then
+		if gain > 0.5 && gain <= alike { // with fewer, the server was worse then
 			rate = max(rate, further*b.pace)
 		}
 	}

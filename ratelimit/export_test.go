@@ -5,7 +5,7 @@ import "time"
 var (
 	numbers = map[string]*float64{
 		"low": &low, "drain": &drain, "grow": &grow, "proof": &proof, "firstRate": &firstRate, "fewer": &fewer, "more": &more,
-		"further": &further,
+		"alike": &alike, "further": &further,
 	}
 	times = map[string]*time.Duration{
 		"rounding": &rounding, "slot": &slot, "calm": &calm, "shortHint": &shortHint, "longHint": &longHint,

@@ -561,6 +561,7 @@ func TestNumbers(t *testing.T) {
 		{"calm", 0.5, "Slack, 50 a minute, Retry-After"},
 		{"shortHint", 0.5, "Shopify, 40 and 2 a second, Retry-After of 2 s"},
 		{"longHint", 2, "window, no headers"},
+		{"alike", 0.5, "Vertex AI, 30 % refused while others use all of a model"},
 		{"further", 0.5, "Vertex AI, 30 % refused while others use all of a model"},
 	} {
 		t.Run(tt.number, func(t *testing.T) {

@@ -139,7 +139,8 @@ func TestTooLongForTheRate(t *testing.T) {
 }
 
 // TestRefusedAtRandom: 20 workers soon begin about as many calls as without a Limiter if a server
-// refuses 20 % of the requests at any rate, and no more than it allows if it has a limit.
+// refuses 20 % of the requests at any rate, and no more than it allows if it has a limit. By chance, the
+// refusals of a time may look like those of a limit, so one of three Limiters has to be fast.
 func TestRefusedAtRandom(t *testing.T) {
 	atRandom := func() ratelimit.Response {
 		refused := rand.Float64() < 0.2
@@ -148,40 +149,48 @@ func TestRefusedAtRandom(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
 		server      func() ratelimit.Response
-		least, most float64 // requests in a second, in the best of twelve minutes
+		least, most float64 // requests in a second, in the best minute
 	}{
 		{"at random", atRandom, 150, 200},
 		{"above ten in a second", limitTo(10), 7, 13},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l := &ratelimit.Limiter{}
-				var requests atomic.Int64
-				ctx, cancel := context.WithCancel(t.Context())
-				var workers sync.WaitGroup
-				for range 20 {
-					workers.Go(func() {
-						for ctx.Err() == nil && l.Wait(ctx) == nil {
-							b := l.Begin(ctx)
-							requests.Add(1)
-							time.Sleep(100 * ms)
-							l.Hear(b, tt.server())
-						}
-					})
-				}
-				best := 0.0
-				for range 12 {
-					requests.Store(0)
-					time.Sleep(time.Minute)
-					best = max(best, float64(requests.Load())/60)
-				}
-				cancel()
-				workers.Wait()
-				assert.GreaterOrEqual(t, best, tt.least)
-				assert.LessOrEqual(t, best, tt.most)
-			})
+			best := 0.0
+			for n := 0; n < 3 && best < tt.least; n++ {
+				best = max(best, bestMinute(t, tt.server))
+			}
+			assert.GreaterOrEqual(t, best, tt.least)
+			assert.LessOrEqual(t, best, tt.most)
 		})
 	}
+}
+
+// bestMinute returns how many requests 20 workers make in a second, in the best of twelve minutes.
+func bestMinute(t *testing.T, server func() ratelimit.Response) (best float64) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &ratelimit.Limiter{}
+		var requests atomic.Int64
+		ctx, cancel := context.WithCancel(t.Context())
+		var workers sync.WaitGroup
+		for range 20 {
+			workers.Go(func() {
+				for ctx.Err() == nil && l.Wait(ctx) == nil {
+					b := l.Begin(ctx)
+					requests.Add(1)
+					time.Sleep(100 * ms)
+					l.Hear(b, server())
+				}
+			})
+		}
+		for range 12 {
+			requests.Store(0)
+			time.Sleep(time.Minute)
+			best = max(best, float64(requests.Load())/60)
+		}
+		cancel()
+		workers.Wait()
+	})
+	return best
 }
 
 // limitTo returns a server with a bucket of so many calls in a second.
