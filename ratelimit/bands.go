@@ -8,7 +8,7 @@ import (
 // Bands tell refusals that come at random from those that a slower pace prevents. A band has what
 // the server answered while requests began at one pace, within a factor of two. If the server has
 // a limit, a quarter of the pace gets more successes for each refusal. If it refuses at random, it
-// gets as many. If refusals are rare, it does not matter.
+// gets as many. If refusals are rare, the pace need not fall in either case.
 //
 // Dry times with a full row are left out, because something is used up then.
 type bands [16]band
@@ -21,7 +21,7 @@ type band struct {
 
 // The numbers of the bands. TestNumbers has for each a server with which less is worse.
 var (
-	alike   = 1.3 // up to so many times as many successes for each refusal do not show that slower is better
+	alike   = 1.3 // slower is better if it gets more than so many times as many successes for each refusal
 	further = 2.  // so many times the pace at which the server refuses at random is tried next
 )
 
@@ -49,19 +49,18 @@ func (all *bands) add(now time.Time, pace, good, bad float64) {
 	}
 }
 
-// floor returns the rate below which the rate should not fall at a pace. It is one of these:
+// floor returns the rate below which the rate should not fall at a pace. It is the highest of these:
 //
-//   - the present rate, if refusals are rare at this pace
+//   - the rate before the refusals, if they are rare at this pace
 //   - the beginning of its band, if too little is known of the band
 //   - twice the fastest pace at which the server is known to refuse at random
-//   - 0
-func (all *bands) floor(now time.Time, pace, present float64) (rate float64) {
+func (all *bands) floor(now time.Time, pace, before float64) (rate float64) {
 	at := bandOf(pace)
 	if all[at].bad < enough {
 		rate = math.Ldexp(slowest, at)
 	}
 	if all[at].good >= rare*all[at].bad {
-		rate = max(rate, present)
+		rate = max(rate, before)
 	}
 	var slower band
 	for i, b := range all[2:] {
@@ -73,7 +72,7 @@ func (all *bands) floor(now time.Time, pace, present float64) (rate float64) {
 			continue
 		}
 		gain := slower.good / slower.bad / (b.good / b.bad)
-		if gain > 0.5 && gain <= alike { // with fewer, the server was worse then
+		if gain > 0.5 && gain <= alike { // with less than half as many, the server was in another state
 			rate = max(rate, further*b.pace)
 		}
 	}
@@ -94,8 +93,8 @@ func (r *row) add(at time.Time) {
 	}
 }
 
-// full reports whether all three began before a time. They are hardly refused at random if those
-// that began then are the first to succeed.
+// full reports whether all three began before a time. If the first request that succeeds began then,
+// they were hardly refused at random.
 func (r *row) full(before time.Time) bool {
 	last := r[len(r)-1]
 	return !last.IsZero() && last.Before(before)

@@ -12,22 +12,23 @@ import (
 //
 //	off ── a refusal ──▶ dry ── a success ──▶ flowing ── a refusal ──▶ dry
 //
-//	dry      Calls begin more and more rarely, at last one in ten seconds, or one in thirty
-//	         that come. The one that has the most time left begins. After three refusals
-//	         with hints of more than five seconds, nothing begins until the earliest of them is
-//	         over, except a probe. If the hint of the probe ends later, that one counts, and
-//	         there is no further probe.
+//	dry      Calls begin more and more rarely, at last one in ten seconds, or one for every
+//	         thirty calls that come, if that is more. The one that has the most time left
+//	         begins. After three refusals with hints of more than five seconds, nothing begins
+//	         until the earliest of them is over, except a probe. If the hint of the probe ends
+//	         later, that one counts, and there is no further probe.
 //	flowing  Calls begin at the rate that the last times gave, and a little faster with each
 //	         success. After the first dry time, it is the rate before the refusals, or that at
 //	         which calls came meanwhile, less for each second that the dry time took; it doubles
-//	         with six successes until it is what it was. Beyond ten in a second, it is at most a
-//	         quarter above what succeeds in a second. If five requests in a row fail without
+//	         with six successes until it is what it was. Beyond ten in a second, successes raise it
+//	         to at most a quarter above what succeeds in a second. If five requests in a row fail without
 //	         being refused, it falls to a quarter, in the time that some requests take. Calls
 //	         for which the line is too long do not wait.
 //	off      A minute without a refusal has passed, and nothing waits for the rate.
 //
 // A server may also refuse at random, as a language model does while others use all of it. Going
-// slower does not help then. The bands show this, and the rate does not fall below their floor.
+// slower does not help then. The bands show this. A dry time ends with a rate of at least their floor,
+// and refusals do not lower it further while a success may still be on its way.
 //
 // Only the calls of routes that were refused wait, and only their successes count.
 type learned struct {
@@ -43,9 +44,9 @@ type learned struct {
 	turned  time.Time     // the end of the last dry time; zero: there was none
 	gained  float64       // successes since then
 	lost    float64       // refusals since then
-	row     row           // of this dry time
+	row     row           // the first three refused requests of this dry time
 	floor   float64       // what the bands say
-	takes   time.Duration // the latest success
+	takes   time.Duration // the shortest of recent successes
 	grown   float64       // successes since the last refusal
 	missed  int           // failures since the last success that were no refusals
 	before  float64       // the rate before them
@@ -178,7 +179,7 @@ func (d *learned) refuse(now time.Time, b Begun, hint time.Duration) {
 		pace := d.pace.rate(now)
 		*d = learned{
 			rate: max(firstRate, pace), refused: now, cut: now, next: now,
-			time: d.time + 1, spell: d.spell, pace: d.pace,
+			time: d.time + 1, spell: d.spell, pace: d.pace, bands: d.bands,
 		}
 	}
 	d.lost++
@@ -195,7 +196,7 @@ func (d *learned) refuse(now time.Time, b Begun, hint time.Duration) {
 	}
 	if !first && b.at.After(d.cut) {
 		least := max(leastRate, d.demand(now)/30)
-		if now.Sub(d.dryFrom) <= 2*d.takes { // a success may be on its way
+		if now.Sub(d.dryFrom) <= min(2*d.takes, probing) { // a success may be on its way
 			least = max(least, min(d.rate, d.floor))
 		}
 		d.rate, d.cut = max(d.rate*fewer, least), now
@@ -234,7 +235,12 @@ func (d *learned) succeed(now time.Time, b Begun) {
 	}
 	d.grown += weight
 	passed := min(now.Sub(d.success), probing).Seconds()
-	d.success, d.takes = now, now.Sub(b.at)
+	took := now.Sub(b.at)
+	if d.success.IsZero() {
+		d.takes = took
+	}
+	d.takes = min(took, d.takes+d.takes/8)
+	d.success = now
 	if d.dry > 0 && !b.at.Before(d.dryFrom) {
 		d.flow(now, b)
 		return
@@ -286,7 +292,7 @@ func (d *learned) flow(now time.Time, b Begun) {
 	} else {
 		d.units = d.units/2 + d.gained
 		d.tried = d.tried/2 + d.gained + d.lost
-		d.seconds = d.seconds/2 + max(now.Sub(d.turned).Seconds(), 0.01)
+		d.seconds = max(0.01, d.seconds/2+now.Sub(d.turned).Seconds())
 		d.rate = max(leastRate, d.units/d.seconds)
 		d.floor = 0
 		if !d.row.full(b.at) {

@@ -11,7 +11,7 @@ var (
 	low      = 0.25                    // below this part of a limit, it is tight
 	drain    = 6.                      // how many times as fast as it would last until the reset, what is left is used
 	grow     = 0.02                    // added to the part of a process, so that newcomers get theirs
-	rounding = 1100 * time.Millisecond // two resets of one window may be so far apart
+	rounding = 1100 * time.Millisecond // the most by which two told resets of one window differ
 	proof    = 20.                     // calls that show that a header is wrong
 	slot     = 100 * time.Millisecond  // what begins within it begins at the same time
 )
@@ -66,7 +66,8 @@ type level struct {
 
 	verified bool      // a refusal has agreed
 	wrong    bool      // until a refusal agrees
-	right    bool      // what this process begins is no longer left
+	right    bool      // the headers show the calls of this process: believed, as long as something is left
+	moved    bool      // what is left has changed
 	lies     int       // calls in a row that succeeded although nothing was left
 	claimed  float64   // begun by this process
 	shown    float64   // how much less is left since
@@ -98,10 +99,9 @@ func (s *sample) note(now time.Time, on *route, b Begun, d *level) {
 	}
 }
 
-// another reports whether a State on a route is about another limit than this level. Then more
-// is left than in the sample of another route, although the request began after that was heard,
-// and the reset is still to come. In a bucket, what is left grows at most steadily until the
-// reset.
+// another reports whether a State on a route is about another limit than this level. It is if more
+// is left than the sample of another route said, plus what a bucket may have refilled since, and the
+// reset is still to come.
 func (d *level) another(r *route, b Begun, s State) bool {
 	full := d.sample.end.Add(-rounding)
 	if d.sample.route == r || !b.at.After(d.sample.heard) || !b.at.Before(full) {
@@ -214,7 +214,7 @@ func (d *level) hear(now time.Time, l *Limiter, b Begun, sent float64, s State, 
 	return over
 }
 
-// unrounded returns when a window ends whose told end may be rounded up: windows end at equal
+// unrounded returns the end of a window. The told end may be rounded up, but windows end at equal
 // intervals.
 func (d *level) unrounded(end time.Time) time.Time {
 	if d.refills > 0 || d.window <= 0 || end.Before(d.end) {
@@ -270,13 +270,14 @@ func (d *level) prove(at time.Time, cost, left, mine float64, turned, over, ok b
 		d.lies++
 	}
 	d.wrong = d.wrong || float64(d.lies) >= proof
+	d.moved = d.moved || left != d.left
 	if !turned {
 		d.claimed += mine
 		d.shown += d.leftAt(at) - left
 	}
 	if d.claimed >= proof*cost && d.refills != 0 {
 		d.wrong = d.wrong || d.tight && d.shown < d.claimed/4
-		d.right = d.right || d.shown >= d.claimed
+		d.right = d.right || d.moved && cost > 0 && d.shown >= d.claimed
 		d.claimed, d.shown = 0, 0
 	}
 }
@@ -310,7 +311,8 @@ func (d *level) confirmed(now time.Time) bool {
 	return d.known && d.verified && d.refills <= 0 && !d.wrong
 }
 
-// short reports whether calls have to wait in this window, or had to in the one before.
+// short reports whether calls have to wait in this window, or had to in the one before, and a refusal
+// has shown that they do not wait for nothing.
 func (d *level) short(now time.Time) bool {
 	return d.known && !d.wrong && (d.tight || d.was) && d.verified
 }
@@ -349,7 +351,7 @@ func (d *level) gate(now time.Time, l *Limiter, units float64) time.Time {
 	} else if !d.was && !d.tight {
 		return time.Time{}
 	}
-	if !d.verified && !d.right && out <= 0 { // one at a time, until a refusal shows that it is true
+	if !d.verified && out <= 0 && (!d.right || left < cost) { // one at a time, until a refusal shows that it is true
 		return time.Time{}
 	}
 	end := d.end.Add(d.late)

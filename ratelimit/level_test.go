@@ -1,6 +1,7 @@
 package ratelimit_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 	"testing/synctest"
@@ -69,4 +70,37 @@ func TestBucketOfOthers(t *testing.T) {
 		assert.Greater(t, waited, sec)
 		assert.Less(t, waited, 10*sec)
 	})
+}
+
+// TestNothingIsRefused: a server that only tells a limit does not make calls wait for long, whether
+// its headers count the calls or always say the same.
+func TestNothingIsRefused(t *testing.T) {
+	w := &window{limit: 100, length: 30 * sec}
+	for _, tt := range []struct {
+		name string
+		told func() []ratelimit.State
+	}{
+		{"100 calls in 30 s", func() []ratelimit.State {
+			_, _ = w.take(time.Now(), 1)
+			_, left, reset := w.state(time.Now())
+			return state(100, left, reset)
+		}},
+		{"always 5 of 400", func() []ratelimit.State { return state(400, 5, time.Minute) }},
+	} {
+		for _, takes := range []time.Duration{100 * ms, 200 * ms, 600 * ms} {
+			t.Run(fmt.Sprint(tt.name, ", ", takes), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					l := &ratelimit.Limiter{}
+					longest := time.Duration(0)
+					for start := time.Now(); time.Since(start) < 5*time.Minute; {
+						longest = max(longest, waits(t, l, t.Context()))
+						b := l.Begin(t.Context())
+						time.Sleep(takes)
+						l.Hear(b, ratelimit.Response{OK: true, States: tt.told()})
+					}
+					assert.LessOrEqual(t, longest, 2*sec)
+				})
+			})
+		}
+	}
 }
