@@ -8,7 +8,7 @@ import (
 // Bands tell refusals that come at random from those that a slower pace prevents. A band has what
 // the server answered while requests began at one pace, within a factor of two. If the server has
 // a limit, a quarter of the pace gets more successes for each refusal. If it refuses at random, it
-// gets as many. If refusals are rare, the pace need not fall in either case.
+// gets as many.
 //
 // Dry times with a full row are left out, because something is used up then.
 type bands [16]band
@@ -28,7 +28,6 @@ var (
 // Bounds: no server says what they have to be.
 const (
 	enough  = 5                // refusals are needed to compare two bands
-	rare    = 40               // so many successes for a refusal need not become more
 	slowest = 1. / 8           // requests a second, in the first band
 	recent  = 10 * time.Minute // what happened before does not count
 )
@@ -49,19 +48,19 @@ func (all *bands) add(now time.Time, pace, good, bad float64) {
 	}
 }
 
-// floor returns the rate below which the rate should not fall at a pace. It is the highest of these:
-//
-//   - the rate before the refusals, if they are rare at this pace
-//   - the beginning of its band, if too little is known of the band
-//   - twice the fastest pace at which the server is known to refuse at random
-func (all *bands) floor(now time.Time, pace, before float64) (rate float64) {
+// least returns where the band of a pace begins. The rate should not fall below it until enough is
+// known of the band. Then least returns 0.
+func (all *bands) least(pace float64) (rate float64) {
 	at := bandOf(pace)
-	if all[at].bad < enough {
-		rate = math.Ldexp(slowest, at)
+	if all[at].bad >= enough {
+		return 0
 	}
-	if all[at].good >= rare*all[at].bad {
-		rate = max(rate, before)
-	}
+	return math.Ldexp(slowest, at)
+}
+
+// random returns twice the fastest pace at which the server is known to refuse at random. 0 means
+// that there is none.
+func (all *bands) random(now time.Time) (rate float64) {
 	var slower band
 	for i, b := range all[2:] {
 		if now.Sub(all[i].at) <= recent {

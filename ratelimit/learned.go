@@ -27,8 +27,8 @@ import (
 //	off      A minute without a refusal has passed, and nothing waits for the rate.
 //
 // A server may also refuse at random, as a language model does while others use all of it. Going
-// slower does not help then. The bands show this. A dry time ends with a rate of at least their floor,
-// and refusals do not lower it further while a success may still be on its way.
+// slower does not help then. The bands show this. The rate is then at least the one that they tell, and
+// refusals do not lower it further while a success may still be on its way.
 //
 // Only the calls of routes that were refused wait, and only their successes count.
 type learned struct {
@@ -45,7 +45,7 @@ type learned struct {
 	gained  float64       // successes since then
 	lost    float64       // refusals since then
 	row     row           // the first three refused requests of this dry time
-	floor   float64       // what the bands say
+	random  float64       // a rate at which the server refuses at random
 	takes   time.Duration // the shortest of recent successes
 	grown   float64       // successes since the last refusal
 	missed  int           // failures since the last success that were no refusals
@@ -197,7 +197,7 @@ func (d *learned) refuse(now time.Time, b Begun, hint time.Duration) {
 	if !first && b.at.After(d.cut) {
 		least := max(leastRate, d.demand(now)/30)
 		if now.Sub(d.dryFrom) <= min(2*d.takes, probing) { // a success may be on its way
-			least = max(least, min(d.rate, d.floor))
+			least = max(least, min(d.rate, d.random))
 		}
 		d.rate, d.cut = max(d.rate*fewer, least), now
 		d.next = later(d.next, now.Add(duration(1/d.rate)))
@@ -294,13 +294,13 @@ func (d *learned) flow(now time.Time, b Begun) {
 		d.tried = d.tried/2 + d.gained + d.lost
 		d.seconds = max(0.01, d.seconds/2+now.Sub(d.turned).Seconds())
 		d.rate = max(leastRate, d.units/d.seconds)
-		d.floor = 0
+		d.random = 0
 		if !d.row.full(b.at) {
 			pace := d.tried / d.seconds
 			d.bands.add(now, pace, d.gained, d.lost)
-			d.floor = d.bands.floor(now, pace, d.flowed)
+			d.random = d.bands.random(now)
+			d.rate = max(d.rate, d.random, d.bands.least(pace))
 		}
-		d.rate = max(d.rate, d.floor)
 	}
 	d.turned, d.gained, d.lost = now, 0, 0
 	d.dry, d.hints = 0, 0
