@@ -202,21 +202,6 @@ func TestRequestBodyFails(t *testing.T) {
 	}
 }
 
-func TestBodyCannotBeRecorded(t *testing.T) {
-	overBoth(t, func(t *testing.T, protocol string) {
-		s := newServer(t, protocol, respond(503, "later"))
-		req, transport := put.request(t, s.URL, text(10)), s.transport()
-		req.Body.(*watchedBody).Reader = iotest.ErrReader(errRefused)
-		req.GetBody, transport.MaxBuffer = nil, 100
-		req.before = req.Clone(req.Context())
-		o := req.send(t, transport)
-		assert.ErrorIs(t, o.err, errRefused)
-		assert.NotErrorIs(t, o.err, retry.ErrMaxAttempts)
-		_, executed := s.seen()
-		assert.Empty(t, executed)
-	})
-}
-
 // file has a Seek method but is of a type unknown to this package.
 type file struct {
 	*strings.Reader
@@ -277,36 +262,6 @@ func TestBodyIsNeverRewound(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestStandardReadersAreNotRewound(t *testing.T) {
-	overBoth(t, func(t *testing.T, protocol string) {
-		s := newServer(t, protocol, processed(reset), processed(respond(503, "")), ok)
-		body := strings.NewReader("0123456789")
-		_, err := body.Seek(5, io.SeekStart)
-		require.NoError(t, err)
-		req, err := http.NewRequest(http.MethodPut, s.URL, body)
-		require.NoError(t, err)
-		resp, err := s.transport().RoundTrip(req)
-		require.NoError(t, err)
-		require.NoError(t, resp.Body.Close())
-		_, executed := s.seen()
-		assert.Equal(t, []string{"56789", "56789", "56789"}, executed)
-	})
-}
-
-// TestAttemptsDoNotShareABody: if a response arrives before the whole body is sent, the
-// attempt may still be reading the body while the next attempt runs.
-func TestAttemptsDoNotShareABody(t *testing.T) {
-	overBoth(t, func(t *testing.T, protocol string) {
-		s := newServer(t, protocol, early, early, ok)
-		req := put.request(t, s.URL, text(4<<20))
-		req.send(t, s.transport()).isRight(t)
-		assert.EqualValues(t, 3, req.made.Load())
-		_, executed := s.seen()
-		require.Len(t, executed, 1)
-		assert.True(t, executed[0] == text(4<<20), "the body has changed")
-	})
 }
 
 // TestExpectContinue: a server that refuses early receives no body, and the next
@@ -468,17 +423,6 @@ type closer struct {
 }
 
 func (c closer) Close() error { c.close(); return nil }
-
-func TestBodyThatCannotBeSentAgain(t *testing.T) {
-	req := request(t, "PUT", "content")
-	req.GetBody = nil
-	base := &script{replies: []reply{{err: errReset}}}
-	_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(req)
-	assert.ErrorIs(t, err, retry.ErrUnrepeatable)
-	assert.ErrorIs(t, err, errReset)
-	assert.ErrorContains(t, err, "no GetBody")
-	assert.Len(t, base.requests, 1)
-}
 
 // TestGetBodyFails: if GetBody fails, the call ends, and its error also contains the
 // earlier failure.

@@ -11,7 +11,6 @@ import (
 	"net/http/httptrace"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -46,37 +45,6 @@ func TestPanics(t *testing.T) {
 		p := retry.Policy{Hooks: retry.Hooks{OnAttempt: func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) { panic("boom") }}}
 		assert.Panics(t, func() { _, _ = (&retryhttp.Transport{Policy: p}).RoundTrip(req) })
 		assert.Equal(t, 1, sent.closed)
-	})
-}
-
-// TestAttemptTimeoutLastsUntilClose: canceling the attempt's context when RoundTrip
-// returns would make the body unreadable.
-func TestAttemptTimeoutLastsUntilClose(t *testing.T) {
-	overBoth(t, func(t *testing.T, protocol string) {
-		returned := make(chan struct{})
-		s := newServer(t, protocol, func(x *exchange) {
-			x.begin(http.StatusOK, 100_000, text(100_000)[:10])
-			<-returned
-			_, _ = io.WriteString(x, text(100_000)[10:])
-		})
-		transport := s.transport()
-		transport.Policy.AttemptTimeout = time.Hour
-		var ctx context.Context
-		transport.Base = roundTripper(func(req *http.Request) (*http.Response, error) {
-			ctx = req.Context()
-			return s.base.RoundTrip(req)
-		})
-		resp, err := transport.RoundTrip(get.request(t, s.URL, "").Request)
-		require.NoError(t, err)
-		close(returned)
-		body, err := io.ReadAll(resp.Body)
-		require.NoError(t, err)
-		assert.True(t, string(body) == text(100_000), "the body has changed")
-		assert.NoError(t, ctx.Err())
-		require.NoError(t, resp.Body.Close())
-		assert.ErrorIs(t, ctx.Err(), context.Canceled, "the context's timer would run for an hour")
-		assert.NoError(t, resp.Request.Context().Err(), "later calls may use the context")
-		assert.Equal(t, 1, retryhttp.AttemptNumber(resp.Request.Context()))
 	})
 }
 
@@ -167,87 +135,6 @@ func TestSwitchedProtocol(t *testing.T) {
 	}
 }
 
-// TestContextEnds: if the context ends, the call's error contains the last response, the
-// context's error and the context's cause. The response is closed.
-func TestContextEnds(t *testing.T) {
-	errEnough := errors.New("enough")
-	for _, c := range []struct {
-		name string
-		when func(p *retry.Policy, end func())
-	}{
-		{"while the failure is handled", func(p *retry.Policy, end func()) {
-			p.Classifier = retry.ClassifierFunc(func(error) retry.Verdict {
-				end()
-				return retry.Verdict{Class: retry.ClassTransient}
-			})
-		}},
-		{"during the wait", func(p *retry.Policy, end func()) {
-			p.OnRetry = func(context.Context, retry.Attempt, time.Duration) { end() }
-		}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			overBoth(t, func(t *testing.T, protocol string) {
-				s := newServer(t, protocol, respond(503, text(1<<20)))
-				req := put.request(t, s.URL, text(10))
-				ctx, cancel := context.WithCancelCause(req.Context())
-				req.Request = req.WithContext(ctx)
-				base := &keeper{RoundTripper: s.base}
-				transport := s.transport()
-				transport.Base, transport.Policy.Backoff = base, retry.Constant(time.Hour)
-				c.when(&transport.Policy, func() { cancel(errEnough) })
-				o := req.send(t, transport)
-				var last *retryhttp.StatusError
-				require.ErrorAs(t, o.err, &last)
-				assert.Equal(t, http.StatusServiceUnavailable, last.HTTPStatusCode())
-				assert.ErrorIs(t, o.err, context.Canceled)
-				assert.ErrorIs(t, o.err, errEnough)
-				arrived, _ := s.seen()
-				assert.Equal(t, []string{"1"}, arrived)
-				assert.True(t, base.closed.Load(), "the response is open")
-			})
-		})
-	}
-}
-
-type keeper struct {
-	http.RoundTripper
-	closed atomic.Bool
-}
-
-func (k *keeper) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := k.RoundTripper.RoundTrip(req)
-	if err == nil {
-		k.closed.Store(false)
-		resp.Body = &keptBody{resp.Body, k}
-	}
-	return resp, err
-}
-
-type keptBody struct {
-	io.ReadCloser
-	keeper *keeper
-}
-
-func (b *keptBody) Close() error {
-	b.keeper.closed.Store(true)
-	return b.ReadCloser.Close()
-}
-
-// TestWaitWouldOutlastTheDeadline: if the wait would end after the deadline, the
-// response is returned immediately.
-func TestWaitWouldOutlastTheDeadline(t *testing.T) {
-	overBoth(t, func(t *testing.T, protocol string) {
-		s := newServer(t, protocol, respond(503, text(100_000)))
-		req := put.request(t, s.URL, text(10))
-		ctx, cancel := context.WithTimeout(req.Context(), time.Hour)
-		defer cancel()
-		req.Request = req.WithContext(ctx)
-		transport := s.transport()
-		transport.Policy.Backoff = retry.Constant(2 * time.Hour)
-		assert.Equal(t, outcome{status: 503, body: text(100_000)}, req.send(t, transport))
-	})
-}
-
 // endless stalls within a body until the client disconnects.
 func endless(x *exchange) {
 	x.WriteHeader(http.StatusServiceUnavailable)
@@ -322,74 +209,6 @@ func TestFailedResponsesHoldNoConnection(t *testing.T) {
 			})
 		}
 	}
-}
-
-// TestLastResponseIsReturned: the caller gets the last response. Go-retryablehttp
-// instead returns an error without a status.
-func TestLastResponseIsReturned(t *testing.T) {
-	overBoth(t, func(t *testing.T, protocol string) {
-		s := newServer(t, protocol, respond(503, "first"), respond(500, "second"), func(x *exchange) {
-			x.Header().Set("Reason", "maintenance")
-			respond(502, text(100_000))(x)
-		})
-		resp, err := (&http.Client{Transport: s.transport()}).Get(s.URL)
-		require.NoError(t, err)
-		body, err := io.ReadAll(resp.Body)
-		require.NoError(t, err)
-		require.NoError(t, resp.Body.Close())
-		assert.Equal(t, http.StatusBadGateway, resp.StatusCode)
-		assert.Equal(t, "maintenance", resp.Header.Get("Reason"))
-		assert.True(t, string(body) == text(100_000), "the body has changed")
-		assert.Equal(t, 3, retryhttp.AttemptNumber(resp.Request.Context()))
-	})
-}
-
-type refusal struct{}
-
-func (refusal) TryWithdraw(retry.Attempt) bool { return false }
-func (refusal) Deposit(retry.Attempt, error)   {}
-
-// TestBudgetStopsRetriesOnly: an empty budget loses neither the response of a request
-// in flight nor the last failure. In failsafe-go, an empty budget ends the attempt in
-// flight, and a good response is lost.
-func TestBudgetStopsRetriesOnly(t *testing.T) {
-	overBoth(t, func(t *testing.T, protocol string) {
-		begun, refused := make(chan struct{}), make(chan struct{})
-		s := newServer(t, protocol, func(x *exchange) {
-			close(begun)
-			<-refused
-			ok(x)
-		}, respond(503, "try later"))
-		transport := s.transport()
-		transport.Policy.Budget = refusal{}
-		slow := make(chan outcome)
-		running := get.request(t, s.URL, "")
-		go func() { slow <- running.send(t, transport) }()
-		<-begun
-		o := get.request(t, s.URL, "").send(t, transport)
-		close(refused)
-		assert.Equal(t, outcome{status: 503, body: "try later"}, o)
-		(<-slow).isRight(t)
-		arrived, _ := s.seen()
-		assert.Equal(t, []string{"1", "1"}, arrived)
-	})
-}
-
-// TestMaxElapsedEndsTheCall: in ProjectDiscovery's retryablehttp-go, the limit ended
-// the waits but not the loop, so retries followed each other without a wait.
-func TestMaxElapsedEndsTheCall(t *testing.T) {
-	overBoth(t, func(t *testing.T, protocol string) {
-		s := newServer(t, protocol, respond(503, "try later"))
-		clock, transport := &retrytest.Clock{}, s.transport()
-		transport.Policy = retry.Policy{
-			Backoff: retry.Constant(time.Second), MaxAttempts: 100, MaxElapsed: 3500 * time.Millisecond, Clock: clock,
-		}
-		o := get.request(t, s.URL, "").send(t, transport)
-		assert.Equal(t, outcome{status: 503, body: "try later"}, o)
-		assert.Equal(t, []time.Duration{time.Second, time.Second, time.Second}, clock.Waits())
-		arrived, _ := s.seen()
-		assert.Len(t, arrived, 4)
-	})
 }
 
 // TestOwnHeaders: a Base such as a signer may change the headers of an attempt in

@@ -502,35 +502,6 @@ func TestTrustRefusedStream(t *testing.T) {
 	}
 }
 
-// TestSecondRequestWithinAttempt: a second request that a Base sends after a response,
-// as for digest authentication, does not count as a resend.
-func TestSecondRequestWithinAttempt(t *testing.T) {
-	asked := 0
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if asked++; r.Header.Get("Authorization") == "" {
-			w.WriteHeader(http.StatusUnauthorized)
-		}
-	}))
-	defer server.Close()
-	base := roundTripper(func(req *http.Request) (*http.Response, error) {
-		resp, err := http.DefaultTransport.RoundTrip(req)
-		if err != nil || resp.StatusCode != http.StatusUnauthorized {
-			return resp, err
-		}
-		_ = resp.Body.Close()
-		req = req.Clone(req.Context())
-		req.Header.Set("Authorization", "Digest")
-		return http.DefaultTransport.RoundTrip(req)
-	})
-	req := request(t, "GET", "")
-	req.URL = parse(t, server.URL)
-	resp, err := (&retryhttp.Transport{Base: base, Policy: retry.Policy{MaxAttempts: 1}}).RoundTrip(req)
-	require.NoError(t, err)
-	require.NoError(t, resp.Body.Close())
-	assert.Equal(t, 200, resp.StatusCode)
-	assert.Equal(t, 2, asked)
-}
-
 // TestContextAfterwards: after a response's body is closed, the context of its Request
 // may be used for other requests, which do not belong to the attempt.
 func TestContextAfterwards(t *testing.T) {

@@ -343,20 +343,6 @@ func TestHedgeReuse(t *testing.T) {
 	})
 }
 
-// The context of the winner lives until its body is closed.
-func TestHedgeBody(t *testing.T) {
-	inHedge(t, func(t *testing.T, h *hedged) {
-		h.handle = firstSlow(func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = io.WriteString(w, "begin ")
-			_ = http.NewResponseController(w).Flush()
-			time.Sleep(time.Minute)
-			_, _ = io.WriteString(w, "end")
-		})
-		got := h.do(t, http.MethodGet, nil)
-		assert.Equal(t, "begin end", got.content)
-	})
-}
-
 // An attempt with a copy that fails is one attempt, and the retry may have a copy again.
 func TestHedgeRetry(t *testing.T) {
 	inHedge(t, func(t *testing.T, h *hedged) {

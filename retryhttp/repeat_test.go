@@ -18,58 +18,6 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// TestPostIsSentOnce: a POST without a key is not retried, even if the server asks for
-// a retry. Go-retryablehttp and failsafe-go execute it as often as the policy allows,
-// and the guard of the .NET extensions considered only responses.
-func TestPostIsSentOnce(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		fault step
-	}{
-		{"500", processed(respond(500, ""))},
-		{"502", processed(respond(502, ""))},
-		{"503", processed(respond(503, ""))},
-		{"503 with Retry-After", processed(func(x *exchange) {
-			x.Header().Set("Retry-After", "0")
-			respond(503, "")(x)
-		})},
-		{"504", processed(respond(504, ""))},
-		{"no response", processed(reset)},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			overBoth(t, func(t *testing.T, protocol string) {
-				s := newServer(t, protocol, c.fault)
-				transport := s.transport()
-				transport.Policy.MaxAttempts = 5
-				post.request(t, s.URL, text(10)).send(t, transport)
-				_, executed := s.seen()
-				assert.Len(t, executed, 1)
-
-				post.request(t, s.URL, text(10)).withKey().send(t, transport)
-				_, executed = s.seen()
-				assert.Len(t, executed, 1+5)
-			})
-		})
-	}
-}
-
-// TestThrottledPosts: a throttled request is retried whatever its method, but a POST is
-// not retried after any other failure.
-func TestThrottledPosts(t *testing.T) {
-	for _, server := range servers {
-		sent := 0
-		base := roundTripper(func(*http.Request) (*http.Response, error) {
-			sent++
-			return &http.Response{StatusCode: server.status, Header: header(server.headers)}, nil
-		})
-		p := quick()
-		p.Hint = retry.HintIgnore{}
-		_, err := (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(request(t, "POST", "content"))
-		require.NoError(t, err)
-		assert.Equal(t, server.class == retry.ClassThrottled, sent == 3, "%s %d", server.api, server.status)
-	}
-}
-
 // TestRepeats checks the table in the package comment.
 func TestRepeats(t *testing.T) {
 	text := func(s string) error { return errors.New(s) }

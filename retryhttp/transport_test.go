@@ -8,7 +8,6 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -24,23 +23,6 @@ import (
 	"github.com/gobackoff/retry/ratelimit"
 	"github.com/gobackoff/retry/retryhttp"
 )
-
-func TestWithPolicy(t *testing.T) {
-	base := &script{replies: []reply{{status: 503}}}
-	transport := &retryhttp.Transport{Base: base, Policy: quick()}
-	transport.Policy.Budget = retry.NoBudget{}
-	p := transport.Policy
-	p.MaxAttempts = 5
-	req := request(t, "GET", "")
-	resp, err := transport.RoundTrip(req.WithContext(retryhttp.WithPolicy(req.Context(), p)))
-	require.NoError(t, err)
-	require.NoError(t, resp.Body.Close())
-	assert.Len(t, base.requests, 5)
-	resp, err = transport.RoundTrip(req)
-	require.NoError(t, err)
-	require.NoError(t, resp.Body.Close())
-	assert.Len(t, base.requests, 5+3)
-}
 
 // TestSignsWithDeadline: the context has the earlier of two deadlines.
 func TestSignsWithDeadline(t *testing.T) {
@@ -98,23 +80,6 @@ func TestWithoutRetry(t *testing.T) {
 	_, err = transport.RoundTrip(req)
 	require.NoError(t, err)
 	assert.Len(t, base.requests, 1+3)
-}
-
-// TestRefused: if the policy is invalid, nothing is sent and the body is closed.
-func TestRefused(t *testing.T) {
-	for name, p := range map[string]retry.Policy{
-		"attempts":        {MaxAttempts: -1},
-		"attempt timeout": {AttemptTimeout: -1},
-	} {
-		base := &script{replies: []reply{{status: 200}}}
-		sent := &body{Reader: strings.NewReader("content")}
-		req := request(t, "PUT", "")
-		req.Body = sent
-		_, err := retryhttp.NewClient(p).Transport.RoundTrip(req)
-		assert.ErrorIs(t, err, retry.ErrInvalid, name)
-		assert.Equal(t, 1, sent.closed, name)
-		assert.Empty(t, base.requests, name)
-	}
 }
 
 func TestCloseIdleConnections(t *testing.T) {
