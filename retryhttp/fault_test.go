@@ -8,13 +8,9 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math"
-	"net"
 	"net/http"
 	"sync/atomic"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -61,8 +57,6 @@ var faults = []struct {
 	{name: "503 after the execution", fault: processed(respond(503, "try later")), size: 10, executed: 1},
 	{name: "503 that is cut", fault: processed(cutFailure), size: 10, executed: 1},
 	{name: "429", fault: respond(429, "not now"), size: 10, unprocessed: true},
-	{name: "421", fault: respond(421, "not here"), size: 10, unprocessed: true},
-	{name: "425", fault: respond(425, "not yet"), size: 10, unprocessed: true},
 }
 
 // TestFaultBeforeResponse: the second attempt succeeds if the request may be executed
@@ -161,92 +155,6 @@ func TestFaultInResponse(t *testing.T) {
 	}
 }
 
-// TestSlowHeaders: an attempt that takes too long is retried if that is safe.
-func TestSlowHeaders(t *testing.T) {
-	slow := processed(func(x *exchange) { <-x.request.Context().Done() })
-	for _, k := range kinds {
-		t.Run(k.name, func(t *testing.T) {
-			overBoth(t, func(t *testing.T, protocol string) {
-				s := newServer(t, protocol, slow, ok)
-				transport := s.transport()
-				// On a busy machine several attempts may take too long.
-				transport.Policy.AttemptTimeout, transport.Policy.MaxAttempts = 50*time.Millisecond, math.MaxInt
-				o := k.request(t, s.URL, text(10)).send(t, transport)
-				arrived, executed := s.seen()
-				if k.repeatable {
-					o.isRight(t)
-					assert.GreaterOrEqual(t, len(arrived), 2)
-					return
-				}
-				assert.ErrorIs(t, o.err, retry.ErrUnrepeatable)
-				assert.ErrorIs(t, o.err, context.DeadlineExceeded)
-				assert.LessOrEqual(t, len(executed), 1)
-			})
-		})
-	}
-}
-
-// TestConnectionRefused: if the connection is refused, no server has seen the request,
-// so any method is retried.
-func TestConnectionRefused(t *testing.T) {
-	for _, k := range kinds {
-		for _, c := range []struct {
-			name    string
-			refused int64
-		}{{"at first", 2}, {"always", math.MaxInt64}} {
-			t.Run(k.name+"/"+c.name, func(t *testing.T) {
-				overBoth(t, func(t *testing.T, protocol string) {
-					s := newServer(t, protocol, ok)
-					var dials atomic.Int64
-					s.base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-						if dials.Add(1) <= c.refused {
-							address = closedPort(t)
-						}
-						return (&net.Dialer{}).DialContext(ctx, network, address)
-					}
-					o := k.request(t, s.URL, text(10)).send(t, s.transport())
-					_, executed := s.seen()
-					assert.EqualValues(t, 3, dials.Load())
-					if c.refused == 2 {
-						o.isRight(t)
-						assert.Len(t, executed, 1)
-						return
-					}
-					assert.ErrorIs(t, o.err, syscall.ECONNREFUSED)
-					assert.ErrorIs(t, o.err, retry.ErrMaxAttempts)
-					assert.Empty(t, executed)
-				})
-			})
-		}
-	}
-}
-
-func TestShutdownWaits(t *testing.T) {
-	for _, k := range kinds {
-		t.Run(k.name, func(t *testing.T) {
-			overBoth(t, func(t *testing.T, protocol string) {
-				begun, refusing := make(chan struct{}), make(chan struct{})
-				s := newServer(t, protocol, func(x *exchange) {
-					close(begun)
-					<-refusing
-					ok(x)
-				})
-				s.Config.RegisterOnShutdown(func() { close(refusing) })
-				stopped := make(chan error, 1)
-				go func() {
-					<-begun
-					stopped <- s.Config.Shutdown(context.Background())
-				}()
-				k.request(t, s.URL, text(10)).send(t, s.transport()).isRight(t)
-				s.base.CloseIdleConnections()
-				assert.NoError(t, <-stopped)
-				_, executed := s.seen()
-				assert.Len(t, executed, 1)
-			})
-		})
-	}
-}
-
 var errRefused = errors.New("refused")
 
 type closedLimiter struct{ attempts atomic.Int64 }
@@ -271,11 +179,6 @@ var refusals = []struct {
 	arrived int
 }{
 	{"policy is invalid", func(_ *watchedRequest, tr *retryhttp.Transport) { tr.Policy.MaxAttempts = -1 }, retry.ErrInvalid, 0},
-	{"context has ended", func(req *watchedRequest, tr *retryhttp.Transport) {
-		ctx, cancel := context.WithCancel(req.Context())
-		cancel()
-		req.Request, tr.MaxBuffer = req.WithContext(ctx), 100
-	}, context.Canceled, 0},
 	{"limiter at once", func(_ *watchedRequest, tr *retryhttp.Transport) { tr.Policy.Limiter = limiter(0) }, errRefused, 0},
 	{"limiter later", func(_ *watchedRequest, tr *retryhttp.Transport) { tr.Policy.Limiter = limiter(1) }, errRefused, 1},
 	{"no second body", func(req *watchedRequest, _ *retryhttp.Transport) {
