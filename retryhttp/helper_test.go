@@ -438,14 +438,6 @@ var (
 	put  = kinds[3]
 )
 
-func throttle(date, after string) step {
-	return func(x *exchange) {
-		x.Header().Set("Date", date)
-		x.Header().Set("Retry-After", after)
-		respond(http.StatusTooManyRequests, "later")(x)
-	}
-}
-
 // early responds without reading the body.
 func early(x *exchange) { x.begin(http.StatusServiceUnavailable, 0, "") }
 

@@ -20,106 +20,6 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// TestRetryAfterIsFollowedOrReturned: a reasonable Retry-After is honored; otherwise
-// the response is returned immediately. Other clients wait for 55 years if the header
-// contains a Unix time (go-retryablehttp, failsafe-go), do not wait at all after an
-// overflow (go-retryablehttp), ignore two of the three date formats
-// (go-retryablehttp) or all three (failsafe-go), or honor -1 (failsafe-go).
-func TestRetryAfterIsFollowedOrReturned(t *testing.T) {
-	const own = time.Millisecond // without a hint
-	for _, c := range []struct {
-		after string
-		wait  time.Duration // 0: the response is returned
-	}{
-		{"1743434408", own}, // the response's Date, in seconds since 1970
-		{"1743434438", 30 * time.Second},
-		{"1743434408000", 0}, // far in the future, because the unit is seconds
-		{"9223372037", 0},    // overflows 64 bits of nanoseconds
-		{"99999999999999999999", 0},
-		{"61", 0}, // above the default limit
-		{"60", time.Minute},
-		{"3", 3 * time.Second},
-		{" 3 ", 3 * time.Second},
-		{"3.0", 3 * time.Second},
-		{"0", own},
-		{"-1", own},
-		{"soon", own},
-		{"1e9", own},
-		{"Mon, 31 Mar 2025 15:20:28 GMT", 20 * time.Second},
-		{"Monday, 31-Mar-25 15:20:28 GMT", 20 * time.Second},
-		{"Mon Mar 31 15:20:28 2025", 20 * time.Second},
-		{"Mon, 31 Mar 2025 15:20:07 GMT", own}, // past
-		{"Fri, 31 Dec 2999 23:59:59 GMT", 0},
-	} {
-		t.Run(c.after, func(t *testing.T) {
-			overBoth(t, func(t *testing.T, protocol string) {
-				s := newServer(t, protocol, throttle("Mon, 31 Mar 2025 15:20:08 GMT", c.after), ok)
-				clock, transport := &retrytest.Clock{}, s.transport()
-				transport.Policy = retry.Policy{Backoff: retry.Constant(own), Clock: clock, Rand: retrytest.Fixed(0)}
-				o := post.request(t, s.URL, text(10)).send(t, transport)
-				if c.wait == 0 {
-					assert.Equal(t, outcome{status: http.StatusTooManyRequests, body: "later"}, o)
-					assert.Empty(t, clock.Waits())
-					return
-				}
-				o.isRight(t)
-				assert.Equal(t, []time.Duration{c.wait}, clock.Waits())
-			})
-		})
-	}
-}
-
-// hinting turns responses into errors with a hint, like some middleware.
-type hinting struct {
-	http.RoundTripper
-	wait time.Duration
-}
-
-type hintError time.Duration
-
-func (e hintError) Error() string             { return "come back in " + time.Duration(e).String() }
-func (e hintError) RetryAfter() time.Duration { return time.Duration(e) }
-
-func (h hinting) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := h.RoundTripper.RoundTrip(req)
-	if err == nil {
-		_ = resp.Body.Close()
-		err = hintError(h.wait)
-	}
-	return nil, err
-}
-
-// TestHintOfErrorIsBounded: a hint of 55 years is not honored, even if it comes from an
-// error that the Base returns. The rerun library sleeps for that long.
-func TestHintOfErrorIsBounded(t *testing.T) {
-	const years = 55 * 365 * 24 * time.Hour
-	for _, c := range []struct {
-		name   string
-		rule   retry.HintRule
-		reason error
-		waits  []time.Duration
-	}{
-		{"default", nil, retry.ErrHint, nil},
-		{"clamped", retry.HintAtLeast{Max: time.Second, Exact: true}, retry.ErrMaxAttempts, []time.Duration{time.Second, time.Second}},
-		{"ignored", retry.HintIgnore{}, retry.ErrMaxAttempts, []time.Duration{0, 0}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			overBoth(t, func(t *testing.T, protocol string) {
-				s := newServer(t, protocol, ok)
-				clock, transport := &retrytest.Clock{}, s.transport()
-				transport.Base = hinting{s.base, years}
-				transport.Policy.Clock, transport.Policy.Hint = clock, c.rule
-				o := get.request(t, s.URL, "").send(t, transport)
-				assert.ErrorIs(t, o.err, c.reason)
-				assert.ErrorIs(t, o.err, hintError(years))
-				assert.Equal(t, c.waits, clock.Waits())
-				arrived, _ := s.seen()
-				assert.Len(t, arrived, len(c.waits)+1)
-			})
-		})
-	}
-}
-
 var noon = time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC) // 1793620800 s since 1970
 
 const (
@@ -132,15 +32,13 @@ const (
 	farOff    = forever - 1793620800*time.Second // from noon to the time one longest Duration after 1970
 )
 
+// retryAfters has cases beside the vectors of TestHintVectors.
 var retryAfters = []struct {
 	name    string
 	status  int
 	headers []string
 	want    time.Duration
 }{
-	{"none", 503, nil, 0},
-	{"seconds", 503, []string{general, "3"}, 3 * time.Second},
-	{"0 seconds", 503, []string{general, "0"}, 0},
 	{"fraction", 503, []string{general, "1.5"}, 1500 * time.Millisecond},
 	{"fraction of 0", 503, []string{general, "3.0"}, 3 * time.Second},
 	{"dot at the end", 503, []string{general, "3."}, 3 * time.Second},
@@ -150,17 +48,11 @@ var retryAfters = []struct {
 	{"spaces around", 503, []string{general, " 5\t"}, 5 * time.Second},
 	{"space within", 503, []string{general, "5 6"}, 0},
 	{"leading zeros", 503, []string{general, "007"}, 7 * time.Second},
-	{"negative", 503, []string{general, "-1"}, 0},
 	{"plus sign", 503, []string{general, "+5"}, 5 * time.Second},
 	{"plus sign alone", 503, []string{general, "+"}, 0},
 	{"two signs", 503, []string{general, "++5"}, 0},
-	{"exponent", 503, []string{general, "1e3"}, 0},
-	{"hexadecimal", 503, []string{general, "0x10"}, 0},
 	{"underscore", 503, []string{general, "1_0"}, 0},
 	{"infinite", 503, []string{general, "Inf"}, 0},
-	{"no number", 503, []string{general, "NaN"}, 0},
-	{"text", 503, []string{general, "soon"}, 0},
-	{"empty", 503, []string{general, ""}, 0},
 	{"list", 503, []string{general, "5, 6"}, 6 * time.Second},
 	{"list, the first is the longest", 503, []string{general, "6,5"}, 6 * time.Second},
 	{"list with text", 503, []string{general, "soon, 5"}, 5 * time.Second},
@@ -183,7 +75,6 @@ var retryAfters = []struct {
 	{"date of asctime", 503, []string{general, "Mon Nov  2 12:00:07 2026"}, 7 * time.Second},
 	{"date by the server's clock", 503, []string{general, "Mon, 02 Nov 2026 15:00:07 GMT", "Date", "Mon, 02 Nov 2026 15:00:00 GMT"}, 7 * time.Second},
 	{"date, invalid server clock", 503, []string{general, "Mon, 02 Nov 2026 12:00:07 GMT", "Date", "today"}, 7 * time.Second},
-	{"past date", 503, []string{general, "Mon, 02 Nov 2026 11:59:59 GMT"}, 0},
 	{"long past date", 503, []string{general, "Mon, 01 Jan 0001 00:00:00 GMT"}, 0},
 	{"distant date", 503, []string{general, "Fri, 31 Dec 9999 23:59:59 GMT"}, forever},
 	{"invalid date", 503, []string{general, "Mon, 32 Nov 2026 12:00:07 GMT"}, 0},
