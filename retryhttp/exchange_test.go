@@ -367,7 +367,7 @@ func TestTurnedAway(t *testing.T) {
 
 // TestResentOverHTTP1: if a reused connection closes without a response, net/http
 // itself resends a GET, unless the GET must not be executed twice. It resends that, too, if
-// Base is wrapped, or the host's name is not ASCII. Each resend is counted.
+// Base is wrapped, or the host's name is not ASCII. It does not resend a body. Each resend is counted.
 func TestResentOverHTTP1(t *testing.T) {
 	for _, tt := range []struct {
 		name               string
@@ -380,6 +380,7 @@ func TestResentOverHTTP1(t *testing.T) {
 		{"must not be repeated, wrapped", false, true, "", 1},
 		{"must not be repeated, not ASCII", false, false, "bücher.example", 1},
 		{"must not be repeated, with a key of Sign", false, false, "", 0},
+		{"may be repeated, with a key and a body", true, false, "", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newServer(t, http1, processed(closed))
@@ -401,12 +402,16 @@ func TestResentOverHTTP1(t *testing.T) {
 			var info retryhttp.Info
 			transport.Policy.OnGiveUp = func(ctx context.Context, _ *retry.Error) { info, _ = retryhttp.InfoFrom(ctx) }
 			req := request(t, "GET", "")
-			if strings.HasSuffix(tt.name, "of Sign") {
+			switch {
+			case strings.HasSuffix(tt.name, "of Sign"):
 				req.Method = "POST"
 				transport.Sign = func(req *http.Request) (retryhttp.Refused, error) {
 					req.Header.Set("Idempotency-Key", "k1")
 					return nil, nil
 				}
+			case strings.HasSuffix(tt.name, "and a body"):
+				req = request(t, "POST", "content")
+				req.Header.Set("Idempotency-Key", "k1")
 			}
 			req.URL = parse(t, s.URL)
 			_, err := transport.RoundTrip(req)

@@ -27,23 +27,6 @@ func responds(status int, body string) func(*h2Conn, uint32) {
 	}
 }
 
-// respondsEarly responds before reading the request, then stops the client from sending
-// the rest.
-func respondsEarly(status int, body string) func(*h2Conn, uint32) {
-	return func(c *h2Conn, id uint32) {
-		responds(status, body)(c, id)
-		_ = c.framer.WriteRSTStream(id, http2.ErrCodeNo)
-	}
-}
-
-func breaks(status int, begin string) func(*h2Conn, uint32) {
-	return func(c *h2Conn, id uint32) {
-		c.head(id, strconv.Itoa(status))
-		_ = c.framer.WriteData(id, false, []byte(begin))
-		_ = c.framer.WriteRSTStream(id, http2.ErrCodeInternal)
-	}
-}
-
 func resets(code http2.ErrCode) func(*h2Conn, uint32) {
 	return func(c *h2Conn, id uint32) { _ = c.framer.WriteRSTStream(id, code) }
 }
@@ -232,73 +215,6 @@ func TestFaults(t *testing.T) {
 						}
 					})
 				}
-			}
-		}
-	}
-}
-
-// TestRefusedOften: a request with a body that GOAWAYs do not accept is sent once more than the
-// policy has attempts. If a GOAWAY has an error code, it ends the attempt, so there is no more.
-func TestRefusedOften(t *testing.T) {
-	for _, b := range bases {
-		for _, f := range faults {
-			if !f.proof {
-				continue
-			}
-			for _, k := range []kind{post, postKeyed, put} {
-				t.Run(b.name+"/"+f.name+"/"+k.name, func(t *testing.T) {
-					refusal := step{refuses: true, do: f.do}
-					refusals := []step{refusal, refusal, refusal}
-					if strings.Contains(f.name, "ENHANCE_YOUR_CALM") {
-						refusals = refusals[:2]
-					}
-					r := run(t, b, k, false, refusals...)
-					sent := len(refusals) + 1
-					assert.Equal(t, result{sends: sent, streams: sent, executed: 1, status: http.StatusOK}.figures(), r.figures())
-				})
-			}
-		}
-	}
-}
-
-func TestH2Responses(t *testing.T) {
-	const once, again = "sends=1 streams=1 executed=%d status=%d", "sends=2 streams=2 executed=%d status=200"
-	for _, test := range []struct {
-		name     string
-		step     step
-		status   int
-		body     string
-		broken   bool // the response's body breaks off
-		repeated bool // a repeatable request is retried
-	}{
-		{name: "200", step: step{do: responds(200, "first")}, status: 200, body: "first"},
-		{name: "503", step: step{do: responds(503, "overloaded")}, status: 503, body: "overloaded", repeated: true},
-		{name: "503 before the request is read", step: step{early: true, do: respondsEarly(503, "overloaded")}, status: 503, body: "overloaded", repeated: true},
-		{name: "200 that breaks off", step: step{do: breaks(200, "fir")}, status: 200, body: "fir", broken: true},
-		{name: "503 that breaks off", step: step{do: breaks(503, "over")}, status: 503, body: "over", broken: true, repeated: true},
-	} {
-		for _, b := range bases {
-			for _, k := range kinds {
-				if test.step.early && !k.body {
-					continue
-				}
-				t.Run(b.name+"/"+test.name+"/"+k.name, func(t *testing.T) {
-					first := 1
-					if test.step.early {
-						first = 0
-					}
-					r := run(t, b, k, false, test.step)
-					require.NoError(t, r.err)
-					if test.repeated && k.repeatable() {
-						assert.Equal(t, fmt.Sprintf(again, first+1), r.figures())
-						assert.Equal(t, "done", r.body)
-						assert.NoError(t, r.bodyErr)
-						return
-					}
-					assert.Equal(t, fmt.Sprintf(once, first, test.status), r.figures())
-					assert.Equal(t, test.body, r.body)
-					assert.Equal(t, test.broken, r.bodyErr != nil, "%v", r.bodyErr)
-				})
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package http_test
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"net"
 	"net/http"
@@ -54,12 +53,6 @@ func (s *h2Server) listen(t testing.TB) string {
 		s.stop()
 	})
 	return "http://" + listener.Addr().String() + "/"
-}
-
-func (s *h2Server) dial(context.Context, string, string) (net.Conn, error) {
-	ours, theirs := net.Pipe()
-	s.start(&queuedConn{Conn: ours, ready: make(chan struct{}, 1), done: make(chan struct{})})
-	return theirs, nil
 }
 
 func (s *h2Server) start(conn net.Conn) {
@@ -185,56 +178,4 @@ func (c *h2Conn) finish() {
 	if half, ok := c.conn.(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite()
 	}
-}
-
-// queuedConn is one end of a net.Pipe. Like a socket's, its writes do not wait for a
-// reader; otherwise both ends could block while writing to each other.
-type queuedConn struct {
-	net.Conn
-	once  sync.Once
-	ready chan struct{}
-	done  chan struct{}
-
-	mu    sync.Mutex
-	queue []byte
-}
-
-func (q *queuedConn) Write(p []byte) (int, error) {
-	q.once.Do(func() { go q.pump() })
-	q.mu.Lock()
-	q.queue = append(q.queue, p...)
-	q.mu.Unlock()
-	select {
-	case q.ready <- struct{}{}:
-	default: // pump will find the new data
-	}
-	return len(p), nil
-}
-
-func (q *queuedConn) pump() {
-	for {
-		select {
-		case <-q.ready:
-		case <-q.done:
-			return
-		}
-		q.mu.Lock()
-		data := q.queue
-		q.queue = nil
-		q.mu.Unlock()
-		if _, err := q.Conn.Write(data); err != nil {
-			return
-		}
-	}
-}
-
-func (q *queuedConn) Close() error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	select {
-	case <-q.done:
-	default:
-		close(q.done)
-	}
-	return q.Conn.Close()
 }

@@ -74,7 +74,8 @@ var faultyServers = []worn{
 var quicFaults = [...]quicFault{3: rejects, 7: aborts, 11: rejects, 19: closes}
 
 // TestMany: over servers with faults, nothing is executed twice that must not be, and each
-// request that leaves is an attempt or counted as a resend.
+// request that leaves is an attempt or counted as a resend. HAProxy refuses a stream even if its
+// backend executed the request and then closed the connection.
 func TestMany(t *testing.T) {
 	for _, k := range []kind{post, postEmpty, get, put} {
 		for _, server := range faultyServers {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -154,70 +153,6 @@ func TestTracedOnBothSides(t *testing.T) {
 	for i, span := range spans[1:] {
 		assert.Equal(t, spans[0].SpanContext().SpanID(), span.Parent().SpanID())
 		assert.Equal(t, i, number(span, "http.request.resend_count"))
-	}
-}
-
-// spansOfAll is the number of spans if all attempts are made.
-const spansOfAll = 3
-
-var endings = []struct {
-	name    string
-	failure http.HandlerFunc // of every attempt
-	policy  func(*retry.Policy, context.CancelFunc)
-	spans   int
-	status  int // 0: error
-}{
-	{name: "empty responses", failure: gives(503, 0), spans: spansOfAll, status: 503},
-	{name: "short responses", failure: gives(503, 10), spans: spansOfAll, status: 503},
-	{name: "responses too long to be drained", failure: gives(503, 100<<10), spans: spansOfAll, status: 503},
-	{name: "no responses", failure: dies, spans: spansOfAll},
-	{name: "not retryable", failure: gives(404, 10), spans: 1, status: 404},
-	{
-		name: "a timeout for the attempt", failure: gives(503, 10), spans: spansOfAll, status: 503,
-		policy: func(p *retry.Policy, _ context.CancelFunc) { p.AttemptTimeout = time.Hour },
-	},
-	{
-		name: "the context ends during the wait", failure: gives(503, 10), spans: 1,
-		policy: func(p *retry.Policy, cancel context.CancelFunc) {
-			p.OnRetry = func(context.Context, retry.Attempt, time.Duration) { cancel() }
-		},
-	},
-	{
-		name: "the context ends with the attempt", failure: gives(503, 10), spans: 1,
-		policy: func(p *retry.Policy, cancel context.CancelFunc) {
-			p.OnAttempt = func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) {
-				return nil, func(retry.Attempt) { cancel() }
-			}
-		},
-	},
-}
-
-// TestTracedEnds: however a call ends, the spans of all its attempts end.
-func TestTracedEnds(t *testing.T) {
-	for _, test := range endings {
-		t.Run(test.name, func(t *testing.T) {
-			server := newScripted(t, test.failure)
-			recorder, options := traced()
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			policy, _ := counted()
-			if test.policy != nil {
-				test.policy(&policy, cancel)
-			}
-			client := &http.Client{Transport: &retryhttp.Transport{
-				Base:   otelhttp.NewTransport(resendCount{newBase(t)}, options...),
-				Policy: policy,
-			}}
-			resp, err := putBody(ctx, t, client, server.url)
-			if test.status == 0 {
-				require.Error(t, err)
-			} else {
-				require.NoError(t, err)
-				assert.Equal(t, test.status, resp.StatusCode)
-				whole(t, resp)
-			}
-			assert.Len(t, ended(t, recorder), test.spans)
-		})
 	}
 }
 

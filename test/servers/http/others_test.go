@@ -3,7 +3,6 @@ package http_test
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,56 +54,6 @@ func nodeWith(t *testing.T, source string) (address, executed string) {
 	require.NoError(t, os.WriteFile(script, []byte(strings.Replace(source, "PORT", port, 1)), 0o600))
 	serve(t, address, "sh", "-c", `exec "$0" "$1" > "$2"`, path, script, executed)
 	return address, executed
-}
-
-// TestNode: a request that must not run twice runs at most once, all others succeed,
-// and every send is reported.
-func TestNode(t *testing.T) {
-	for _, k := range []kind{get, put, postKeyed, post, postEmpty} {
-		t.Run(k.name, func(t *testing.T) {
-			overBases(t, func(t *testing.T, over func(*http.Transport) http.RoundTripper) {
-				for range 3 {
-					if sendToNode(t, over, k) {
-						return
-					}
-					t.Log("node crashed") // v20.20.2 sometimes corrupts its memory here
-				}
-				t.Error("node crashed every time")
-			})
-		})
-	}
-}
-
-// sendToNode sends requests to a new server. It returns false if the server crashed, so
-// that requests failed for good.
-func sendToNode(t *testing.T, over func(*http.Transport) http.RoundTripper, k kind) bool {
-	address, executed := node(t)
-	c := newCounter(t, "HTTP/2", address)
-	policy, sends := counted()
-	policy.MaxAttempts = 20 // when a session ends, ten requests fail
-	policy.Budget = retry.NoBudget{}
-	failed := sendMany(t, &retryhttp.Transport{Base: over(c.transport(t)), Policy: policy}, c.url, k, 100)
-	data, err := os.ReadFile(executed)
-	require.NoError(t, err)
-	twice := 0
-	count := map[string]int{}
-	for line := range strings.Lines(string(data)) {
-		if count[line]++; count[line] == 2 {
-			twice++
-		}
-	}
-	t.Logf("%d failed, %d twice, %d sends, %d requests", len(failed), twice, sends.Load(), c.headers.Load())
-	assert.LessOrEqual(t, c.headers.Load(), int64(sends.Load()))
-	if !k.repeatable() {
-		assert.Zero(t, twice)
-		assert.NotEmpty(t, failed)
-		return true
-	}
-	if !listens(address) {
-		return false
-	}
-	assert.Empty(t, failed)
-	return true
 }
 
 // TestCaddy: in front of a server that drops connections, Caddy responds with 502 where
