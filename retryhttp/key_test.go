@@ -59,7 +59,8 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// TestKeyStatus: what the statuses of an idempotency key mean, also beside a MayRepeat.
+// TestKeyStatus: what the statuses of an idempotency key mean, also beside a MayRepeat that is false
+// for a request with a key, and true for one without.
 func TestKeyStatus(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -81,7 +82,7 @@ func TestKeyStatus(t *testing.T) {
 			start := policy.Clock.Now()
 			transport := &retryhttp.Transport{
 				Base: base, Policy: policy, IdempotencyKey: func(*http.Request) string { return test.key },
-				MayRepeat: func(*http.Request) bool { return false },
+				MayRepeat: func(*http.Request) bool { return test.key == "" },
 			}
 			resp, err := transport.RoundTrip(request(t, "POST", "content"))
 			require.NoError(t, err)
