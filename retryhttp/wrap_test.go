@@ -1,8 +1,10 @@
 package retryhttp_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -56,6 +58,23 @@ func elsewhere(base http.RoundTripper) http.RoundTripper {
 	})
 }
 
+// rewindable is a wrapper that gives a request a body which can be rewound.
+func rewindable(base http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(req *http.Request) (*http.Response, error) {
+		if req.Body == nil {
+			return base.RoundTrip(req)
+		}
+		data, err := io.ReadAll(req.Body)
+		if err = errors.Join(err, req.Body.Close()); err != nil {
+			return nil, err
+		}
+		req = req.Clone(req.Context())
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
+		req.Body, _ = req.GetBody()
+		return base.RoundTrip(req)
+	})
+}
+
 // TestWrapEndings: a POST through a wrapper is sent again only if none of the requests that the
 // wrapper made of it may have been executed.
 func TestWrapEndings(t *testing.T) {
@@ -70,6 +89,7 @@ func TestWrapEndings(t *testing.T) {
 		{"both refused", twice, []int{goAwayBelow, goAwayBelow, respondOK}, false, 4},
 		{"answered, then refused", twice, []int{respondOK, goAwayBelow, respondOK}, true, 2},
 		{"reset, then refused", twice, []int{resetRefused, goAwayBelow, respondOK}, true, 2},
+		{"reset, with a GetBody of the wrapper", rewindable, []int{resetRefused, respondOK}, true, 1},
 		{"answered, but the wrapper failed", elsewhere, []int{respondOK}, true, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
