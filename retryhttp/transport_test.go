@@ -342,7 +342,7 @@ func (c *silentConn) Close() error {
 }
 
 // TestDeadConnection: the requests of a client leave a dead HTTP/2 connection, also one of the
-// Transport's own.
+// Transport's own. The program's http.DefaultTransport stays as it is.
 func TestDeadConnection(t *testing.T) {
 	for _, method := range []string{"GET", "POST"} {
 		t.Run(method, func(t *testing.T) {
@@ -384,6 +384,7 @@ func TestDeadConnection(t *testing.T) {
 				}
 				assert.LessOrEqual(t, time.Since(start), 20*time.Second)
 				assert.Equal(t, 2, dials)
+				assert.Nil(t, base.HTTP2)
 			})
 		})
 	}
