@@ -243,19 +243,25 @@ func (untilDone) Wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// TestCancelEndsLimiter: Request.Cancel ends the wait for a Limiter, which still hears of responses.
+// TestCancelEndsLimiter: Request.Cancel ends the wait for a Limiter, also the Transport's own. A
+// Limiter still hears of responses.
 func TestCancelEndsLimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		transport := &retryhttp.Transport{Base: &script{}, Policy: retry.Policy{Limiter: untilDone{}}}
-		canceled := make(chan struct{})
-		req := request(t, "GET", "")
-		//lint:ignore SA1019 programs still use it
-		req.Cancel = canceled
-		time.AfterFunc(time.Second, func() { close(canceled) })
-		start := time.Now()
-		_, err := transport.RoundTrip(req)
-		assert.ErrorIs(t, err, context.Canceled)
-		assert.Equal(t, time.Second, time.Since(start))
+		own := &retryhttp.Transport{Base: answers(func(*http.Request) (int, http.Header) { return 429, told(100, 0, time.Minute) })}
+		for range 2 { // the second is a probe
+			_, err := send(t, own, time.Second, nil)
+			require.NoError(t, err)
+		}
+		for _, transport := range []*retryhttp.Transport{{Base: &script{}, Policy: retry.Policy{Limiter: untilDone{}}}, own} {
+			start, canceled := time.Now(), make(chan struct{})
+			_, err := send(t, transport, time.Hour, func(req *http.Request) {
+				//lint:ignore SA1019 programs still use it
+				req.Cancel = canceled
+				time.AfterFunc(time.Second, func() { close(canceled) })
+			})
+			assert.ErrorIs(t, err, context.Canceled)
+			assert.Equal(t, time.Second, time.Since(start))
+		}
 	})
 	base := &script{replies: []reply{{status: 200, header: "RateLimit: limit=100, remaining=90, reset=20"}}}
 	limiter, counting := &ratelimit.Limiter{}, &countingLimiter{}
