@@ -344,6 +344,7 @@ func TestCheckStatus(t *testing.T) {
 		{respond(408), "408 Request Timeout", retry.Verdict{Class: retry.ClassTimeout}},
 		{respond(421), "421 Misdirected Request", retry.Verdict{Class: retry.ClassTransient}},
 		{respond(429, "Retry-After", "2"), "429 Too Many Requests", retry.Verdict{Class: retry.ClassThrottled, Hint: 2 * time.Second}},
+		{respond(403, "X-Should-Retry", "true", "Retry-After", "2"), "403 Forbidden", retry.Verdict{Class: retry.ClassThrottled, Hint: 2 * time.Second}},
 		{respond(503, "Retry-After-Ms", "2"), "503 Service Unavailable", retry.Verdict{Class: retry.ClassTransient, Hint: 2 * time.Millisecond}},
 		{respond(503, "X-Should-Retry", "false"), "503 Service Unavailable", retry.Verdict{Class: retry.ClassPermanent}},
 		{respond(409, "X-Should-Retry", "true", "Retry-After", "2"), "409 Conflict", retry.Verdict{Class: retry.ClassTransient, Hint: 2 * time.Second}},
