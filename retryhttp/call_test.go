@@ -426,23 +426,34 @@ func TestBadBase(t *testing.T) {
 }
 
 // TestBudgets: an unrepeatable failure leaves the budget unchanged; a permanent
-// response adds to it, as a success does.
+// response adds to it, as a success does. What Base sends again by itself is paid for, but for the first
+// time in a call.
 func TestBudgets(t *testing.T) {
 	for _, tt := range []struct {
 		method string
 		reply  reply
+		writes int
 		want   float64
 	}{
-		{"POST", reply{status: 200}, 11},
-		{"POST", reply{status: 404}, 11},
-		{"POST", reply{status: 503}, 10},
-		{"POST", reply{err: errReset}, 10},
-		{"GET", reply{status: 503}, 6},
+		{"POST", reply{status: 200}, 0, 11},
+		{"POST", reply{status: 404}, 0, 11},
+		{"POST", reply{status: 503}, 0, 10},
+		{"POST", reply{err: errReset}, 0, 10},
+		{"GET", reply{status: 503}, 0, 6},
+		{"GET", reply{status: 200}, 2, 11},
+		{"GET", reply{status: 200}, 4, 7},
 	} {
 		bucket := &awspreset.TokenBudget{Capacity: 20, Deficit: 10, Costs: awspreset.TokenCosts{Transient: 2}}
 		p := quick()
 		p.Budget = bucket
-		_, _ = (&retryhttp.Transport{Base: &script{replies: []reply{tt.reply}}, Policy: p}).RoundTrip(request(t, tt.method, ""))
+		answer := &script{replies: []reply{tt.reply}}
+		base := roundTripper(func(req *http.Request) (*http.Response, error) {
+			for range tt.writes {
+				httptrace.ContextClientTrace(req.Context()).WroteHeaders()
+			}
+			return answer.RoundTrip(req)
+		})
+		_, _ = (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(request(t, tt.method, ""))
 		assert.Equal(t, tt.want, bucket.Balance(), "%+v", tt)
 	}
 }
