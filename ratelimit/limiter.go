@@ -65,7 +65,6 @@ type Begun struct {
 	cost         float64
 	route        string
 	calls, units float64 // begun on the route by then
-	early        bool    // there was no Limiter yet
 	marks        []mark
 }
 
@@ -153,7 +152,7 @@ func (l *Limiter) Hear(b Begun, r Response) {
 // BegunAt is [Limiter.Begin] for a request that began at a time at which there was no Limiter yet.
 // The zero time means that the request is not known, and Hear ignores its response.
 func BegunAt(ctx context.Context, at time.Time) Begun {
-	return Begun{at: at, cost: costOf(ctx), route: routeOf(ctx), early: true}
+	return Begun{at: at, cost: costOf(ctx), route: routeOf(ctx)}
 }
 
 func (l *Limiter) mark(now time.Time, name string, cost float64) Begun {
@@ -233,9 +232,6 @@ func (l *Limiter) tell(now time.Time, on *route, b Begun, r Response) (explained
 		}
 		if d.hear(now, l, b, b.sent(d, since, r.Refused), r.States[i], r) {
 			explained = true
-		}
-		if r.OK && b.early { // it is not in begun
-			d.mine += d.cost(b.cost)
 		}
 		d.sample.note(now, on, b, d)
 	}
