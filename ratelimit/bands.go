@@ -48,8 +48,8 @@ func (all *bands) add(now time.Time, pace, good, bad float64) {
 	}
 }
 
-// least returns where the band of a pace begins. The rate should not fall below it until enough is
-// known of the band. Then least returns 0.
+// least returns where the band of a pace begins, below which the rate should not fall until enough is
+// known of the band. If enough is known, it returns 0.
 func (all *bands) least(pace float64) (rate float64) {
 	at := bandOf(pace)
 	if all[at].bad >= enough {
