@@ -142,22 +142,23 @@ func TestTooLongForTheRate(t *testing.T) {
 // refuses 20 % of the requests at any rate, and no more than it allows if it has a limit. By chance, the
 // refusals of a time may look like those of a limit, so one of three Limiters has to be fast.
 func TestRefusedAtRandom(t *testing.T) {
-	atRandom := func() ratelimit.Response {
-		refused := rand.Float64() < 0.2
-		return ratelimit.Response{OK: !refused, Refused: refused}
+	atRandom := func(*bucket) bool { return rand.Float64() < 0.2 }
+	aboveTen := func(b *bucket) bool {
+		_, ok := b.take(time.Now(), 1)
+		return !ok
 	}
 	for _, tt := range []struct {
 		name        string
-		server      func() ratelimit.Response
+		refuses     func(*bucket) bool
 		least, most float64 // requests in a second, in the best minute
 	}{
 		{"at random", atRandom, 150, 200},
-		{"above ten in a second", limitTo(10), 7, 13},
+		{"above ten in a second", aboveTen, 7, 13},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			best := 0.0
 			for n := 0; n < 3 && best < tt.least; n++ {
-				best = max(best, bestMinute(t, tt.server))
+				best = max(best, bestMinute(t, tt.refuses))
 			}
 			assert.GreaterOrEqual(t, best, tt.least)
 			assert.LessOrEqual(t, best, tt.most)
@@ -166,19 +167,25 @@ func TestRefusedAtRandom(t *testing.T) {
 }
 
 // bestMinute returns how many requests 20 workers make in a second, in the best of twelve minutes.
-func bestMinute(t *testing.T, server func() ratelimit.Response) (best float64) {
+// The server may ask a bucket of ten in a second.
+func bestMinute(t *testing.T, refuses func(*bucket) bool) (best float64) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &ratelimit.Limiter{}
+		b := &bucket{limit: 10, rate: 10}
+		var mu sync.Mutex // of the bucket
 		var requests atomic.Int64
 		ctx, cancel := context.WithCancel(t.Context())
 		var workers sync.WaitGroup
 		for range 20 {
 			workers.Go(func() {
 				for ctx.Err() == nil && l.Wait(ctx) == nil {
-					b := l.Begin(ctx)
+					begun := l.Begin(ctx)
 					requests.Add(1)
 					time.Sleep(100 * ms)
-					l.Hear(b, server())
+					mu.Lock()
+					refused := refuses(b)
+					mu.Unlock()
+					l.Hear(begun, ratelimit.Response{OK: !refused, Refused: refused})
 				}
 			})
 		}
@@ -191,16 +198,4 @@ func bestMinute(t *testing.T, server func() ratelimit.Response) (best float64) {
 		workers.Wait()
 	})
 	return best
-}
-
-// limitTo returns a server with a bucket of so many calls in a second.
-func limitTo(rate float64) func() ratelimit.Response {
-	var mu sync.Mutex
-	b := &bucket{limit: rate, rate: rate}
-	return func() ratelimit.Response {
-		mu.Lock()
-		defer mu.Unlock()
-		_, ok := b.take(time.Now(), 1)
-		return ratelimit.Response{OK: ok, Refused: !ok}
-	}
 }
