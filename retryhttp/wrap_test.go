@@ -65,7 +65,8 @@ func rewindable(base http.RoundTripper) http.RoundTripper {
 			return base.RoundTrip(req)
 		}
 		data, err := io.ReadAll(req.Body)
-		if err = errors.Join(err, req.Body.Close()); err != nil {
+		err = errors.Join(err, req.Body.Close())
+		if err != nil {
 			return nil, err
 		}
 		req = req.Clone(req.Context())
